@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::{aws, refusal, url};
+use super::{aws, failure, url};
 
 /// Parses `bytes` as the body of a refusal, as a location, and as a profile.
 pub fn answers(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for status in [None, Some(301), Some(400), Some(403), Some(500)] {
-        let _ = refusal::help_to_write(refusal::of(&text, status, None).help);
+        let _ = failure::help_to_write(failure::of_answer(&text, status, None).help);
     }
     let _ = url::Address::of(Path::new(&*text));
     let profile = aws::Profile::of(&text, &text, "default");

@@ -45,10 +45,10 @@ def open(
         The data set's folder, a ``.rec``, a ``.vidx`` or a ``dataset.json``; or a location as text: ``"s3://bucket/train"``,
         ``"gs://..."``, ``"az://..."``, ``"hf://datasets/OWNER/NAME"`` on the Hugging Face Hub, or ``"https://..."`` for a web
         server that serves ranges.
-    io : {"map", "read", "read-uncached"}, default "map"
-        How local files are read: mapped; by positional reads, for network file systems and files that somebody may cut
+    io : {"map", "read"}, default "map"
+        How local files are read: mapped; or by positional reads, for network file systems and files that somebody may cut
         while they are open (of a mapped file that is an error on Linux, unless ``faulthandler`` was enabled after the
-        first data set was opened); or by such reads that leave the page cache to others.
+        first data set was opened).
     storage_options : mapping, optional
         For remote data sets: options of the storage by the names that pandas and polars use, such as ``region``,
         ``endpoint``, ``access_key_id`` or ``skip_signature``. They come before the environment and the files of each

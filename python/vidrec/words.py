@@ -30,7 +30,7 @@ Stage = Literal[
 ]
 """Where in the work a video failed: :attr:`vidrec.results.Failure.stage`."""
 # Of reading.
-Io = Literal["map", "read", "read-uncached"]
+Io = Literal["map", "read"]
 """How local files are read: ``io`` of :func:`vidrec.open`."""
 TrackType = Literal["f32", "f64", "i16", "i32", "i64", "u8", "u16", "bool", "utf-8"]
 """Type of the values of a track: :attr:`vidrec.results.TrackSchema.type`."""

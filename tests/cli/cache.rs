@@ -12,8 +12,8 @@ use crate::cli::remote::Served;
 use crate::common::program_runs::vidrec;
 
 const PAGE: usize = 4096;
-/// The set of pages at the beginning of a block.
-const HEADER: usize = 32;
+/// The header of a range in a segment.
+const HEADER: usize = 16;
 
 fn text(run: &Output) -> String {
     String::from_utf8(run.stdout.clone()).unwrap() + &String::from_utf8(run.stderr.clone()).unwrap()
@@ -34,15 +34,14 @@ fn put(dir: &Path, location: &str, here: usize, of: usize, days: u64) -> PathBuf
     let key: String = digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let object = dir.join("cache/objects").join(key);
     fs::create_dir_all(&object).unwrap();
-    fs::write(dir.join("cache/vidrec-cache"), "vidrec cache, format 2\n").unwrap();
-    let identity = json!({"format": 2, "location": location, "version": "v1", "length": of});
+    fs::write(dir.join("cache/vidrec-cache"), "vidrec cache, format 3\n").unwrap();
+    let identity = json!({"format": 3, "location": location, "version": "v1", "length": of});
     fs::write(object.join("object.json"), identity.to_string()).unwrap();
-    let mut block = vec![0; HEADER];
-    block[..8].copy_from_slice(&((1u64 << here) - 1).to_le_bytes());
-    block.resize(HEADER + (here * PAGE).min(of), 7);
-    fs::write(object.join("0"), block).unwrap();
-    let block = File::options().write(true).open(object.join("0")).unwrap();
-    block.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400 + 60)).unwrap();
+    let length = (here * PAGE).min(of);
+    let header = [0, length as u64].map(u64::to_le_bytes).concat();
+    fs::write(object.join("0"), [header, vec![7; length]].concat()).unwrap();
+    let segment = File::options().write(true).open(object.join("0")).unwrap();
+    segment.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400 + 60)).unwrap();
     object
 }
 

@@ -210,7 +210,7 @@ fn bench_takes_every_way_of_loading() {
         &["frames=Windows(2)", "crop=ThreeCrop(32, resize=(40, 50))", "order=Blocks(2, window=2)"],
         &["frames=Views(3, count=2)", "on_bad_frame=substitute", "--io", "read"],
         &["order=Homes(homes=2, exchange=0.1, block=1, window=2)"],
-        &["batching=Buckets([8]), frames=AllFrames()", "prefetch=1", "--io", "read-uncached"],
+        &["batching=Buckets([8]), frames=AllFrames()", "prefetch=1", "--io", "read"],
     ] {
         let bench = report("bench", &videos.out("set"), &[&small[..], more].concat());
         assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more:?}: {bench}");

@@ -7,7 +7,6 @@ use std::process::Stdio;
 use vidrec::{Dataset, ErrorKind, Loader, LoaderOptions};
 
 use crate::common::small_disk::shell_that_mounts;
-use crate::common::until::until;
 use crate::common::{loader, own_process, set, skip};
 use crate::decoded_cache::processes::Job;
 use crate::decoded_cache::support::{batches, cache, expected, files, memory, stats, training};
@@ -46,25 +45,6 @@ fn with_room_for_some_frames_the_limit_is_never_passed_and_the_rest_is_decoded()
     // What the loaders took, and what lies before the first segment.
     let kept: u64 = all.iter().map(|stats| stats.kept_bytes).sum();
     assert!(kept <= all[0].taken_bytes && all[0].taken_bytes <= limit);
-}
-
-#[test]
-fn pages_that_are_made_ahead_stay_within_the_limit_and_hold_the_same_planes() {
-    let Some(memory) = memory() else { return };
-    let (_folder, dir) = set(40, 2, (240, 180));
-    // Large pages, and a part of one at the end; some frames lie in both.
-    let limit = (4 << 20) + 700_001;
-    let options = LoaderOptions { decoded_cache: cache(memory.path(), limit), ..training(4, (112, 112)) };
-    let loaders: Vec<_> = (0..2).map(|_| loader(&dir, options.clone())).collect();
-    let expected = expected(&dir, &options, 5);
-    for loader in &loaders {
-        assert!(batches(loader, 5) == expected);
-        let held = fs::metadata(&files(memory.path())[0]).unwrap().blocks() * 512;
-        assert!(held <= limit.next_multiple_of(4096), "{held}");
-    }
-    let all: Vec<_> = loaders.iter().map(stats).collect();
-    assert!(all.iter().all(|stats| stats.hits > 0 && stats.failure.is_none()), "{all:?}");
-    assert!(all[0].taken_bytes > 4 << 20 && all[0].refused > 0, "{all:?}");
 }
 
 #[test]
@@ -117,62 +97,28 @@ fn a_link_in_place_of_the_file_is_not_followed() {
 }
 
 #[test]
-fn a_folder_that_another_user_took_first_is_left_alone_and_processes_share_another_one() {
-    own_process::run(
-        module_path!(),
-        "a_folder_that_another_user_took_first_is_left_alone_and_processes_share_another_one",
-        || {
-            let Some(memory) = memory() else { return };
-            let (_folder, dir) = set(6, 2, (32, 32));
-            let user = tempfile::tempdir().unwrap();
-            let own = memory.path().join(format!("vidrec-{}", fs::metadata("/proc/self").unwrap().uid()));
-            let elsewhere = memory.path().join("elsewhere");
-            fs::create_dir(&elsewhere).unwrap();
-            let work = |seed, epochs| {
-                let job = Job {
-                    seed,
-                    epochs,
-                    limit: 8 << 20,
-                    ballast: 0,
-                    set: dir.clone(),
-                    memory: memory.path().to_owned(),
-                };
-                let mut command = job.command();
-                command.env("XDG_CACHE_HOME", user.path());
-                command
-            };
-            let planes = || {
-                let mut files = files(memory.path());
-                files.retain(|file| file.extension().is_some_and(|e| e == "planes"));
-                files
-            };
-            // As another user makes them: a link, and a folder in which all can write.
-            for is_link in [true, false] {
-                if is_link {
-                    symlink(&elsewhere, &own).unwrap();
-                } else {
-                    fs::create_dir(&own).unwrap();
-                    fs::create_dir(own.join("x")).unwrap();
-                    fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
-                }
-                let mut running = work(1, 0).spawn().unwrap();
-                until("a file of this name", || planes().len() == 1);
-                let found = planes().remove(0);
-                assert!(found.parent().unwrap() != own && found.metadata().unwrap().permissions().mode() & 0o77 == 0);
-                let mut second = work(1, 0).spawn().unwrap();
-                let maps = |pid| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-                until("both use it", || maps(second.id()).contains(found.to_str().unwrap()));
-                for worker in [&mut running, &mut second] {
-                    worker.kill().unwrap();
-                    worker.wait().unwrap();
-                }
-                // The file is of a killed process: the next one removes it.
-                assert!(work(2, 3).status().unwrap().success());
-                let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir_all(&own) };
-            }
-            assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
-        },
-    );
+fn a_folder_that_another_user_took_first_is_refused_and_left_alone() {
+    let Some(memory) = memory() else { return };
+    let (_folder, dir) = set(6, 2, (32, 32));
+    let own = memory.path().join(format!("vidrec-{}", fs::metadata("/proc/self").unwrap().uid()));
+    let elsewhere = memory.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let of = |dir: &std::path::Path| LoaderOptions { decoded_cache: cache(dir, 8 << 20), ..training(1, (16, 16)) };
+    // As another user makes them: a link, and a folder in which all can write.
+    for is_link in [true, false] {
+        if is_link {
+            symlink(&elsewhere, &own).unwrap();
+        } else {
+            fs::create_dir(&own).unwrap();
+            fs::create_dir(own.join("x")).unwrap();
+            fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+        }
+        let e = refused(&of(memory.path()), &dir);
+        assert!(e.contains("other users own or can write to") && e.contains("name another folder"), "{e}");
+        let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir_all(&own) };
+    }
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    drop(loader(&dir, of(&elsewhere)));
 }
 
 #[test]

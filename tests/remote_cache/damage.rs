@@ -1,4 +1,4 @@
-//! Pages on the disk that are wrong, and objects that are replaced on the server.
+//! Ranges on the disk that are wrong, and objects that are replaced on the server.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -8,7 +8,7 @@ use vidrec::{Dataset, Hint, Loader, VerifyOptions, cache, verify};
 
 use crate::common::own_process;
 use crate::common::sample_data_sets;
-use crate::remote_cache::disk_use::{Watch, block_files};
+use crate::remote_cache::disk_use::{Watch, segments};
 use crate::remote_cache::orders;
 use crate::remote_cache::served::{PAGE, Served, cached, epoch};
 
@@ -28,26 +28,18 @@ fn no_byte_of_the_cache_can_make_a_remote_data_set_look_damaged() {
     Dataset::open_with(served.url(), storage()).unwrap().warm(&mut vidrec::no_progress).unwrap();
     assert!(verify().unwrap().ok);
     let mut flipped = 0;
-    for file in block_files(folder.path()) {
+    for file in segments(folder.path()) {
         let length = file.metadata().unwrap().len();
         let step = (length / 24).max(1);
         let places = (0..length).step_by(step as usize).chain([1, 9, 20, 61, length - 3, length - 30, length - 60]);
         for (i, at) in places.filter(|&at| at < length).enumerate() {
-            if file.metadata().map_or(0, |meta| meta.len()) < length {
-                Dataset::open_with(served.url(), storage()).unwrap().warm(&mut vidrec::no_progress).unwrap();
-            }
-            if file.metadata().unwrap().len() <= at {
-                continue;
-            }
             let before = flip(&file, at);
             let what = format!("byte {at} of {length} of {}", file.display());
             if i % 2 == 0 {
                 let set = Dataset::open_with(served.url(), storage()).unwrap_or_else(|e| panic!("{what}: {e:#}"));
                 assert!(everything(&set).unwrap_or_else(|e| panic!("{what}: {e:#}")) == expected, "{what}");
                 // What nobody reads, such as padding, is not found: it must not be counted with what comes next.
-                if file.metadata().is_ok_and(|meta| meta.len() == length) {
-                    restore(&file, at, before);
-                }
+                restore(&file, at, before);
             } else {
                 let report = verify().unwrap_or_else(|e| panic!("{what}: {e:#}"));
                 assert!(report.ok, "{what}: {:?}", report.problems);
@@ -62,9 +54,12 @@ fn no_byte_of_the_cache_can_make_a_remote_data_set_look_damaged() {
     let healed = Dataset::open_with(served.url(), storage()).unwrap();
     assert!(everything(&healed).unwrap() == expected);
     assert_eq!(served.downloaded(), (2, 2 * PAGE), "what came once more is kept");
-    // Of one that is flipped, little more than its page comes.
-    let largest = block_files(folder.path()).into_iter().max_by_key(|file| file.metadata().unwrap().len()).unwrap();
-    flip(&largest, 3 * PAGE + 17);
+    // Of one that is flipped, little more than its range comes.
+    drop(healed);
+    cache::clear(folder.path(), None).unwrap();
+    assert!(everything(&Dataset::open_with(served.url(), storage()).unwrap()).unwrap() == expected);
+    let largest = segments(folder.path()).into_iter().max_by_key(|file| file.metadata().unwrap().len()).unwrap();
+    flip(&largest, 4 * PAGE + 17);
     let set = Dataset::open_with(served.url(), storage()).unwrap();
     served.downloaded();
     assert!(everything(&set).unwrap() == expected);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The files with blocks in a cache.
-pub fn block_files(cache: &Path) -> Vec<PathBuf> {
+/// The segments of a cache.
+pub fn segments(cache: &Path) -> Vec<PathBuf> {
     let named = |dir: &Path| -> Vec<PathBuf> {
         // Files and folders come and go.
         std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
@@ -16,9 +16,9 @@ pub fn block_files(cache: &Path) -> Vec<PathBuf> {
     files.filter(|file| file.extension().is_none()).collect()
 }
 
-/// Bytes of the blocks in a cache.
+/// Bytes of the segments of a cache.
 fn bytes(cache: &Path) -> u64 {
-    block_files(cache).into_iter().map(|file| std::fs::metadata(file).map_or(0, |meta| meta.len())).sum()
+    segments(cache).into_iter().map(|file| std::fs::metadata(file).map_or(0, |meta| meta.len())).sum()
 }
 
 /// Looks at a cache all the time, and panics when dropped if it was ever larger than its limit.

@@ -16,7 +16,6 @@ use super::work::{
 };
 use crate::video::{self, VideoError};
 use vidrec_core::progress::{Progress, ProgressFn, tell};
-use vidrec_core::store::disk::capacity::free_space;
 use vidrec_core::store::disk::free_space;
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Measured;
@@ -139,7 +138,7 @@ pub fn estimate<P: AsRef<Path>>(
         ssim: mean(probe.measured.iter().map(|measured| measured.scores.ssim)),
         seconds: probe.share(present.len(), probe.busy.as_secs_f64()) / threads as f64,
         probe_failures: probe.failures,
-        free_bytes: free_space(out.as_ref())?,
+        free_bytes: free_space::free_space(out.as_ref())?,
     })
 }
 
@@ -160,7 +159,7 @@ pub(super) fn check_space(
     let probe = Probe::default().run(plan, &present, how, quick, &mut |_| tell(progress, &nothing_done))?;
     // These four videos may be larger than most, so refuse only what would not fit even if they are.
     let expected = probe.share(present.len(), probe.bytes as f64);
-    free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
+    free_space::require(out, (expected * 0.75) as u64, free_space::free_space(out)?)
 }
 
 /// Whether a clip has the attribute `labels`. For most clips, the text shows without parsing that it does not.

@@ -35,7 +35,7 @@ impl From<Storage> for OpenOptions {
 
 /// The way in which a data set's files are read.
 ///
-/// In text (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
+/// In text (`FromStr`, `Display`, serde): `map` or `read`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[derive(strum::Display, strum::EnumString, strum::VariantNames)]
@@ -55,8 +55,4 @@ pub enum Io {
     ///
     /// Opening a data set reads the indexes into memory: 32 bytes per frame, 80 bytes per clip, and the strings.
     Read,
-    /// Like [`Io::Read`], for data sets larger than memory, which would push everything else out of the page cache. A
-    /// loader releases the pages of each batch after decoding it. This has an effect only if the system accepts such
-    /// advice (Linux).
-    ReadUncached,
 }

@@ -102,7 +102,7 @@ impl FileOpening {
         match self {
             FileOpening::Local(path, io) => match map(&path, io)? {
                 Some(map) => Ok(Records(Box::new(map))),
-                None => Ok(Records(Box::new(PositionalFile::open(&path, io == Io::ReadUncached, &FILES)?))),
+                None => Ok(Records(Box::new(PositionalFile::open(&path, &FILES)?))),
             },
             FileOpening::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
         }

@@ -1,6 +1,6 @@
 //! Values that belong to the process that created them: threads, locks, requests in flight.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A value for each process. A forked process gets a new value and never touches that of its parent, because a thread
 /// that does not exist here may hold its locks.
@@ -36,6 +36,13 @@ impl<T: Default> PerProcess<T> {
             }
             place = &found.next;
         }
+    }
+}
+
+impl<T: Default> PerProcess<Mutex<T>> {
+    /// Locks the value of this process. A panic under the lock leaves nothing half done.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

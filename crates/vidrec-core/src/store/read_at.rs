@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::store::disk::advice::Advice;
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::positional::PositionalFile;
+use crate::store::disk::system::Advice;
 use crate::store::remote::RemoteFile;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
@@ -31,7 +31,13 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
 
     /// Replaces the contents of `buffer` with a range of the file. `around` returns the range that will be read next,
     /// which the same request may fetch.
-    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()>;
+    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let bytes = self.slice(range)?.ok_or_else(|| Error::internal("a range outside of the bytes"))?;
+        buffer.clear();
+        allocation::reserve(buffer, bytes.len(), "a record")?;
+        buffer.extend_from_slice(bytes);
+        Ok(())
+    }
 
     /// Gives advice on a range of the file.
     fn advise(&self, _: Range<u64>, _: Advice) {}
@@ -56,7 +62,7 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         false
     }
 
-    /// How often the parts that [`slice`](Self::slice) returns were forgotten.
+    /// The number of times that the parts that [`slice`](Self::slice) returns were forgotten.
     fn generation(&self) -> usize {
         0
     }
@@ -81,14 +87,6 @@ impl ReadAt for [u8] {
     fn bytes(&self) -> Option<&[u8]> {
         Some(self)
     }
-
-    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        let bytes = self.slice(range)?.ok_or_else(|| Error::internal("a range outside of the bytes"))?;
-        buffer.clear();
-        allocation::reserve(buffer, bytes.len(), "a record")?;
-        buffer.extend_from_slice(bytes);
-        Ok(())
-    }
 }
 
 impl ReadAt for Vec<u8> {
@@ -99,23 +97,15 @@ impl ReadAt for Vec<u8> {
     fn bytes(&self) -> Option<&[u8]> {
         Some(self)
     }
-
-    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        (**self).copy(range, around, buffer)
-    }
 }
 
 impl ReadAt for MappedFile {
     fn len(&self) -> u64 {
-        ReadAt::len(&**self)
+        (**self).len() as u64
     }
 
     fn bytes(&self) -> Option<&[u8]> {
         Some(self)
-    }
-
-    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        (**self).copy(range, around, buffer)
     }
 
     fn advise(&self, range: Range<u64>, advice: Advice) {

@@ -1,11 +1,15 @@
-//! How to read data sets in object storage: credentials, cache, memory and time limits.
+//! How to read data sets in object storage: credentials, cache, memory and time limits; and counters of what was read.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// How to read a data set in object storage or on a web server. Local data sets ignore it.
+use vidrec_format::error::Error;
+
+/// Options for reading a data set in object storage or on a web server. Local data sets ignore them.
 ///
 /// ```
 /// use vidrec::Storage;
@@ -33,7 +37,7 @@ pub struct Storage {
     /// that a loader will need next. Default 2 GiB. Two batches always fit, even beyond this limit. The parts of the indexes that
     /// were read are extra: at most 32 bytes per frame, 80 bytes per clip, and the strings.
     pub memory_bytes: u64,
-    /// How long a read may take, including all tries, before it is an error. Default 60 seconds.
+    /// The longest time that a read may take, including all tries, before it is an error. Default 60 seconds.
     pub timeout: Duration,
 }
 
@@ -74,7 +78,7 @@ pub struct RemoteStats {
     pub cached_bytes: u64,
     /// Requests that were repeated because one failed.
     pub retries: u64,
-    /// How often the cache could not keep something because its disk is full or failing. The bytes were used all
+    /// The number of times that the cache could not keep something because its disk is full or failing. The bytes were used all
     /// the same.
     pub cache_failures: u64,
     /// Bytes of objects that are in memory at present, or are on their way.
@@ -100,4 +104,53 @@ impl RemoteStats {
             network_wait_seconds: self.network_wait_seconds + other.network_wait_seconds,
         }
     }
+}
+
+/// The counters behind [`RemoteStats`].
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub requests: AtomicU64,
+    pub fetched_bytes: AtomicU64,
+    pub cached_bytes: AtomicU64,
+    pub retries: AtomicU64,
+    pub cache_failures: AtomicU64,
+    wait_ns: AtomicU64,
+    cache_failure: OnceLock<String>,
+}
+
+impl Counters {
+    pub fn waited(&self, time: Duration) {
+        self.wait_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// Records that the cache could not keep something.
+    pub fn cache_failed(&self, e: &Error) {
+        add(&self.cache_failures, 1);
+        self.cache_failure.get_or_init(|| e.to_string());
+    }
+
+    /// The first reason why the cache could not keep something.
+    pub fn cache_failure(&self) -> Option<&str> {
+        self.cache_failure.get().map(String::as_str)
+    }
+
+    /// Returns all counters, with the bytes that are held now and the most that were held.
+    pub fn snapshot(&self, (held_bytes, most_held_bytes): (u64, u64)) -> RemoteStats {
+        let get = |counter: &AtomicU64| counter.load(Relaxed);
+        RemoteStats {
+            requests: get(&self.requests),
+            fetched_bytes: get(&self.fetched_bytes),
+            cached_bytes: get(&self.cached_bytes),
+            retries: get(&self.retries),
+            cache_failures: get(&self.cache_failures),
+            held_bytes,
+            most_held_bytes,
+            network_wait_seconds: get(&self.wait_ns) as f64 / 1e9,
+        }
+    }
+}
+
+/// Adds to a counter.
+pub(crate) fn add(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Relaxed);
 }

@@ -1,9 +1,56 @@
-//! What fetches and uploads have in common: where the `dataset.json` is, and what an error says of the work so far.
+//! What fetches and uploads share: several files at a time, where the `dataset.json` is, and what an error says of the work so
+//! far.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
+use crate::progress::{Progress, ProgressFn, tell};
+use crate::threads::{Workers, in_order_while};
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Result};
+
+/// The interval of calls of the caller's callback while nothing happens.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// Copies `count` files, `at_once` of them at a time, and tells `progress` of it. `copy` gets the number of a file and a
+/// function that it calls with the bytes that came since the last call, and at intervals. An error of that function ends
+/// the copy.
+pub(crate) fn several<T: Send>(
+    count: usize,
+    at_once: usize,
+    so_far: &mut Progress,
+    progress: &mut ProgressFn<'_>,
+    copy: impl Fn(usize, &dyn Fn(u64) -> Result<()>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let done = AtomicU64::new(0);
+    let copy = |number: usize, workers: &Workers| {
+        copy(number, &|bytes| {
+            if workers.are_stopped() {
+                return Err(Error::interrupted("interrupted"));
+            }
+            if done.fetch_add(bytes, Relaxed) == 0 && bytes > 0 {
+                workers.tell();
+            }
+            Ok(())
+        })
+    };
+    let mut tell_done = |workers: &Workers| {
+        so_far.done += done.swap(0, Relaxed);
+        so_far.bytes = so_far.done;
+        if !workers.are_stopped()
+            && let Err(e) = tell(progress, so_far)
+        {
+            workers.stop(e);
+        }
+    };
+    in_order_while(count, at_once, copy, |workers| {
+        while !workers.end_within(TICK) {
+            tell_done(workers);
+        }
+        tell_done(workers);
+    })
+}
 
 /// Returns the path of the `dataset.json` of a data set. `verb` is what happens to it: `fetches` or `pushes`.
 pub(crate) fn listing_of(set: &Path, verb: &str) -> Result<PathBuf> {

@@ -20,7 +20,7 @@ use super::options::InputOptions;
 use super::places;
 use vidrec_core::natural_order::is_hidden;
 use vidrec_core::source_name;
-use vidrec_core::store::disk::{AtomicFile, whole_folder};
+use vidrec_core::store::disk::{AtomicFile, folder};
 use vidrec_core::store::remote::{ListedObject, Listing};
 use vidrec_core::store::storage::Storage;
 use vidrec_core::transfer::upload::own_folder_for;
@@ -105,7 +105,7 @@ impl ObjectList {
 impl Drop for ObjectList {
     fn drop(&mut self) {
         self.file.take().into_iter().for_each(AtomicFile::discard);
-        self.path.parent().into_iter().for_each(whole_folder::remove_if_empty);
+        self.path.parent().into_iter().for_each(folder::remove_if_empty);
     }
 }
 

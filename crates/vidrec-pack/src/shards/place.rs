@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use vidrec_core::dataset::{Io, Source};
 use vidrec_core::store::disk::regular_file::{Links, open_regular, read_if_there, refuse_link};
 use vidrec_core::store::disk::{
-    AtomicFile, FolderLock, Temporary, give_name, name_once, remove_file, sync_folder, whole_folder, write_file,
+    AtomicFile, FolderLock, Temporary, folder, give_name, name_once, remove_file, sync_folder, write_file,
 };
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::{Bucket, Remote};
@@ -94,9 +94,9 @@ impl Place {
 
     /// Removes leftover folders of processes on this machine that are empty.
     pub fn tidy(&self, attempts: &Path) {
-        whole_folder::remove_if_empty(attempts);
+        folder::remove_if_empty(attempts);
         if self.bucket.is_some() {
-            attempts.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
+            attempts.ancestors().skip(1).take(2).for_each(folder::remove_if_empty);
         }
     }
 
@@ -129,13 +129,13 @@ impl Place {
         match &self.bucket {
             None => {
                 // The folder for receipts. Those of a plan that is gone are of no other one.
-                whole_folder::remove(&self.path("parts"), &[])?;
-                whole_folder::create(&self.path("parts"))?;
+                folder::remove(&self.path("parts"), &[])?;
+                folder::create(&self.path("parts"))?;
                 jobs.rename(&self.path(name))?;
                 write_file(&self.path(PLAN), &bytes)
             }
             Some(bucket) => {
-                let uploaded = bucket.upload(&own(name), jobs.path(), &mut |_| Ok(()));
+                let uploaded = bucket.upload(&own(name), jobs.path(), &|_| Ok(()), &mut |_| Ok(()));
                 jobs.discard();
                 uploaded?;
                 if bucket.put_once(&own(PLAN), bytes.clone())? {
@@ -162,6 +162,11 @@ impl Place {
             None => read_if_there(&self.path(name), MOST, Links::Refuse),
             Some(bucket) => Ok(bucket.read(&own(name), MOST)?.map(|(bytes, _)| bytes)),
         }
+    }
+
+    /// Returns whether a file exists in object storage.
+    pub fn has(bucket: &Bucket, name: &str) -> Result<bool> {
+        Ok(bucket.look(&own(name))?.is_some())
     }
 
     /// Returns the parsed contents of a file, or `None` if it does not exist.
@@ -209,7 +214,9 @@ impl Place {
         told: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         if let Some(bucket) = &self.bucket {
-            return files.iter().try_for_each(|(file, name)| bucket.upload(name, file.path(), &mut |_| told()));
+            return files
+                .iter()
+                .try_for_each(|(file, name)| bucket.upload(name, file.path(), &|_| Ok(()), &mut |_| told()));
         }
         files.iter().try_for_each(|(file, name)| give_name(file.path(), &self.path(name), attempt))?;
         sync_folder(&self.folder())
@@ -222,7 +229,7 @@ impl Place {
 
     /// Removes the folder of a plan, with `plan.json` first: a folder without it has no plan, whatever else is left.
     pub fn remove_folder(&self) -> Result<()> {
-        whole_folder::remove(&self.folder(), &[PLAN])
+        folder::remove(&self.folder(), &[PLAN])
     }
 }
 
@@ -261,8 +268,8 @@ impl Attempt {
             let dir = attempts.join(number.to_string());
             let Some(lock) = FolderLock::try_take(&dir)? else { continue };
             let attempt = Attempt { number, dir, lock };
-            whole_folder::remove(&attempt.shard(), &[])?;
-            whole_folder::create(&attempt.shard())?;
+            folder::remove(&attempt.shard(), &[])?;
+            folder::create(&attempt.shard())?;
             return Ok(attempt);
         }
         Err(Error::usage(format!("{MOST_ATTEMPTS} processes already pack shards of this plan")).file(attempts))
@@ -275,10 +282,10 @@ impl Attempt {
 
     /// Removes the working folder. The lock goes last, so no other process begins here before.
     pub fn remove(self) -> Result<()> {
-        whole_folder::remove(&self.shard(), &[])?;
+        folder::remove(&self.shard(), &[])?;
         drop(self.lock);
         // Another process may have begun here in the meantime.
-        whole_folder::remove_if_empty(&self.dir);
+        folder::remove_if_empty(&self.dir);
         Ok(())
     }
 }

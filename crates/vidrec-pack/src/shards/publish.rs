@@ -54,9 +54,33 @@ impl PartsPlan {
     pub fn publish(&self, options: &PublishOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
         let lock = self.place.bucket.is_none().then(|| FolderLock::take(&self.place.out)).transpose()?;
         let receipts = self.receipts()?;
+        if let Some(report) = self.finish_removal(&receipts)? {
+            return Ok(report);
+        }
         self.check_missing(&receipts, options)?;
         self.check_failures(&self.report(&receipts)?)?;
         self.publish_receipts(receipts, options, lock, progress)
+    }
+
+    /// Goes on to remove a plan in object storage whose data set is published, if another call began to. Returns what is
+    /// known of the data set.
+    fn finish_removal(&self, receipts: &[Option<Receipt>]) -> Result<Option<PackReport>> {
+        let Some(bucket) = &self.place.bucket else { return Ok(None) };
+        if receipts.iter().all(Option::is_some) || Place::has(bucket, &self.json.jobs)? {
+            return Ok(None);
+        }
+        let Some((listing, _)) = bucket.read(FILE_NAME, limits::MAX_LISTING_BYTES)? else { return Ok(None) };
+        let json = DatasetJson::prove(&listing).map_err(|e| e.file(self.place.out.join(FILE_NAME)))?;
+        let mut left = receipts.iter().flatten().filter_map(|receipt| receipt.shard.as_ref());
+        if !left.all(|shard| json.lists(&shard.record_file)) {
+            return Ok(None);
+        }
+        forget(&self.place)?;
+        let mut report =
+            PackReport { clips: json.clips, frames: json.frames, bytes: json.bytes, ..PackReport::default() };
+        report.failed = json.failures.as_ref().map_or(0, |listed| listed.count);
+        report.failures_file = json.failures.map(|listed| listed.file.to_string());
+        Ok(Some(report.found()))
     }
 
     /// Makes a data set of all parts of a pack on one machine, which holds the lock of the output.
@@ -323,15 +347,19 @@ pub struct PublishOptions {
     pub only_publisher: bool,
 }
 
-/// Removes a plan whose parts became a data set. In object storage, `plan.json` goes last, because it says which objects
-/// there are.
+/// Removes a plan whose parts became a data set. In object storage, its jobs go first, so that a plan without them is known to
+/// be published, and `plan.json` goes last, because it says which objects there are.
 pub(super) fn forget(place: &Place) -> Result<()> {
     if place.bucket.is_none() {
         return place.remove_folder();
     }
-    let plan = PartsPlan::open_place(place.clone())?;
-    in_order(plan.parts() as usize, place.at_once(), |part| place.remove(&receipt::name(part as u32)))?;
+    let plan = match PartsPlan::open_place(place.clone()) {
+        // Another process has removed it.
+        Err(_) if place.read(PLAN)?.is_none() => return Ok(()),
+        plan => plan?,
+    };
     place.remove(&plan.json.jobs)?;
+    in_order(plan.parts() as usize, place.at_once(), |part| place.remove(&receipt::name(part as u32)))?;
     place.remove(PLAN)
 }
 

@@ -18,7 +18,7 @@ use crate::plan::{Job, PackPlan};
 use crate::video;
 use crate::work::{MaxFailures, Stamp, track_stamps};
 use vidrec_core::dataset::writer::first_video;
-use vidrec_core::store::disk::{AtomicFile, FolderLock, folder_of, whole_folder};
+use vidrec_core::store::disk::{AtomicFile, FolderLock, folder, folder_of};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::storage::Storage;
 use vidrec_format::data_binding::hex;
@@ -112,7 +112,7 @@ struct DraftFolder {
 impl Drop for DraftFolder {
     fn drop(&mut self) {
         drop(self.lock.take());
-        self.path.ancestors().take(self.levels).for_each(whole_folder::remove_if_empty);
+        self.path.ancestors().take(self.levels).for_each(folder::remove_if_empty);
     }
 }
 

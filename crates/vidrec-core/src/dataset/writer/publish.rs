@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::dataset::listing;
 use crate::store::disk::publication::{Replaced, Staged};
 use crate::store::disk::{
-    AtomicFile, FolderLock, Temporary, is_being_written, publication, remove_temporaries, whole_folder,
+    AtomicFile, FolderLock, Temporary, folder, is_being_written, publication, remove_temporaries,
 };
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::FILE_NAME;
@@ -105,7 +105,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
     // A folder without a plan is left of a pack that became a data set.
     let pack = dir.join(file_name::PACK);
     if !is_being_written(&pack) {
-        whole_folder::remove(&pack, &[])?;
+        folder::remove(&pack, &[])?;
     }
     publication::recover(dir)?;
     Ok(lock)

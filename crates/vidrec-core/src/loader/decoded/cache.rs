@@ -120,11 +120,6 @@ impl Cache {
         self.failure.get().map(String::as_str)
     }
 
-    /// A notice for the user about the location of the cache.
-    pub fn notice(&self) -> Option<&str> {
-        self.file.notice()
-    }
-
     /// Looks up the tiles of a frame at a scale.
     pub fn find(&self, frame: FrameKey, scale: Scale, found: &mut Found) {
         found.clear(frame);
@@ -293,26 +288,16 @@ impl Cache {
         let places = missing().map(|(column, row)| row as usize * across as usize + column as usize);
         let head = Head { frame: found.frame, scale, before: found.newest, grid, tiles: tiles as u32 };
         head.bytes(places, scratch);
-        let Some((at, before)) = self.take(bytes) else { return Kept::NoRoom };
-        self.file.prepare(before..at + bytes);
+        let Some(at) = self.take(bytes) else { return Kept::NoRoom };
         let (window, tile) = (Window::new(&grid, scale, parts), tile_bytes(&grid, scale));
-        if self.file.is_ready(at..at + bytes) {
-            let map = self.file.map();
-            let places = (at + scratch.len() as u64..).step_by(tile);
-            let store = |((column, row), at)| window.store(planes, column, row, map, at);
-            if !map.store(at, scratch) || missing().zip(places).any(|missing| store(missing).is_none()) {
-                return Kept::No;
-            }
-        } else {
-            // The tiles are not kept if there is no memory for them.
-            let has_memory = scratch.try_reserve(tiles * tile).is_ok();
-            if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
-                return Kept::No;
-            }
-            if let Err(e) = self.file.write(scratch, at) {
-                self.fail(&format!("could not be written: {e}"));
-                return Kept::NoRoom;
-            }
+        // The tiles are not kept if there is no memory for them.
+        let has_memory = scratch.try_reserve(tiles * tile).is_ok();
+        if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
+            return Kept::No;
+        }
+        if let Err(e) = self.file.write(scratch, at) {
+            self.fail(&format!("could not be written: {e}"));
+            return Kept::NoRoom;
         }
         let Some(word) = self.word_of(found.frame, scale) else { return Kept::No };
         match word.compare_exchange(found.newest, at, AcqRel, Relaxed) {
@@ -322,9 +307,8 @@ impl Cache {
         }
     }
 
-    /// Takes free bytes. Returns where they begin, and how many bytes were taken before. The number of taken bytes
-    /// never exceeds the limit, not even for a moment.
-    fn take(&self, bytes: u64) -> Option<(u64, u64)> {
+    /// Takes free bytes. Returns where they begin. The number of taken bytes never exceeds the limit, not even for a moment.
+    fn take(&self, bytes: u64) -> Option<u64> {
         let (begin, end) = (self.layout.begin(), self.layout.length);
         let taken = self.file.map().word(TAKEN)?;
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
@@ -339,9 +323,9 @@ impl Cache {
                     self.give_up();
                     return None;
                 }
-                Ok(before) => {
+                Ok(_) => {
                     *given = behind;
-                    return Some((at, before));
+                    return Some(at);
                 }
                 Err(other) => now = other,
             }

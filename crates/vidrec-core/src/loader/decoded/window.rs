@@ -43,28 +43,6 @@ impl Window {
         Some(())
     }
 
-    /// Copies the samples of the tile at this column and row from the planes to a map, starting at `at`. The map
-    /// must already have memory there. Returns `None` if the map or the planes are too short.
-    pub fn store(&self, planes: &[Vec<u8>; 3], column: u32, row: u32, map: &SharedMap, at: u64) -> Option<()> {
-        let (width, height) = self.sides;
-        let mut at = at;
-        for (plane, factor) in planes.iter().zip([2, 1, 1]) {
-            let (start, pitch) = self.place(column, row, factor)?;
-            let (from, rows) = (plane.get(start..)?, factor * height);
-            let is_done = match factor * width {
-                32 => map.store_rows::<32>(at, rows, from, pitch),
-                16 => map.store_rows::<16>(at, rows, from, pitch),
-                8 => map.store_rows::<8>(at, rows, from, pitch),
-                width => (0..rows).all(|y| {
-                    let from = from.get(y * pitch..).and_then(|from| from.get(..width));
-                    from.is_some_and(|from| map.store(at + (y * width) as u64, from))
-                }),
-            };
-            at = at.checked_add((factor * width * rows) as u64).filter(|_| is_done)?;
-        }
-        Some(())
-    }
-
     /// Appends the samples of the tile at this column and row to `out`. Returns `None` if the planes are too
     /// short.
     pub fn take(&self, planes: &[Vec<u8>; 3], column: u32, row: u32, out: &mut Vec<u8>) -> Option<()> {
@@ -132,10 +110,6 @@ mod tests {
                     let mut file = tempfile::tempfile().unwrap();
                     std::io::Write::write_all(&mut file, &[&[9; 5], &tile[..]].concat()).unwrap();
                     let map = SharedMap::of(&file, Path::new("")).unwrap();
-                    // A store over other bytes has the same result as a write.
-                    assert!(map.store(5, &vec![0; tile.len()]));
-                    assert!(from.store(&planes, column, row, &map, 6).is_none());
-                    from.store(&planes, column, row, &map, 5).unwrap();
                     to.put(&map, 5, column, row, &mut part).unwrap();
                     let mut again = Vec::new();
                     to.take(&part, column, row, &mut again).unwrap();

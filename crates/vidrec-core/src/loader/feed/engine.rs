@@ -424,9 +424,6 @@ impl Engine {
             warnings
                 .push(format!("the loader does not use the cache of decoded frames, or no longer uses it: {failure}"));
         }
-        if let Some(notice) = self.decoded.as_ref().and_then(Cache::notice) {
-            warnings.push(format!("the cache of decoded frames is in another folder: {notice}"));
-        }
         for BatchShape { frames, size: (width, height), .. } in self.schedule.empty_buckets() {
             warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));
         }

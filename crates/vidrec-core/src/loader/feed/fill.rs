@@ -10,7 +10,6 @@ use super::schedule::{BatchSeats, Seat};
 use super::to_read::to_read;
 use super::tracks::{Look, slots as track_slots};
 use super::worker::{Cached, Making, OfFrame};
-use crate::dataset::Io;
 use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::add;
 use crate::loader::kernel::{Kernel, PictureSlot, SampleType};
@@ -19,7 +18,7 @@ use crate::loader::parts::parts;
 use crate::loader::track_batch::TrackSlot;
 use crate::stop;
 use crate::stop::Stop;
-use crate::store::disk::advice::Advice;
+use crate::store::disk::system::Advice;
 use crate::store::location::is_remote;
 use vidrec_format::error::{Error, ErrorKind, Result};
 
@@ -289,9 +288,6 @@ fn frame<S: SampleType>(
 fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Result<()> {
     batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
     for SampleSpec { seat, clip, frames, meant, mut params, .. } in plans {
-        if engine.specs.dataset.io() == Io::ReadUncached {
-            clip.advise(&frames, Advice::Done);
-        }
         match &engine.mix {
             Some(mix) => {
                 let (source, label) = mix.source_and_label(&clip, engine.given(clip.ordinal()))?;

@@ -1,26 +1,35 @@
 //! The folder of a cache, and the room in it.
 
 use std::collections::{HashSet, VecDeque};
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::block::{BLOCK_BYTES, Block};
-use super::layout::{self, LOCK, MARKER, NEW, PAGE_BYTES, USED, check_is_cache, check_ours, marker_text};
-use crate::store::disk::claim_file::{Claim, ClaimFile};
-use crate::store::disk::{capacity, private_folder, remove_file, whole_folder};
+use crate::store::disk::free_space::{free_space, total_space};
+use crate::store::disk::private_file::{self, Lock};
+use crate::store::disk::{folder, private_folder};
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
-/// How long a process waits for the lock of the cache. Without it, bytes that were fetched are not kept.
+/// The least limit of a cache, and the least that is kept of a range that does not fit as a whole.
+pub(super) const LEAST_BYTES: u64 = 4096;
+/// The version of everything in the folder.
+pub(super) const FORMAT: u32 = 3;
+/// The longest wait for the lock of the cache. Without it, bytes that were fetched are not kept.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// How long a process that found no room does not look for room again.
+/// A process that found no room looks for room again after this time.
 const FULL: Duration = Duration::from_secs(10);
-/// The age at which a block that is being written counts as left by a killed process.
-const LEFT: Duration = Duration::from_secs(3600);
+/// Hexadecimal digits in the name of an object's folder.
+pub(super) const KEY_DIGITS: usize = 32;
 
-type RecentBlock = ((u64, u64), Arc<Block>);
+const MARKER: &str = "vidrec-cache";
+const USED: &str = "used";
+const LOCK: &str = "lock";
+const OBJECTS: &str = "objects";
+
+type OpenSegment = ((u64, u64), Arc<File>);
 
 /// A folder of cached objects, shared with other processes of the machine.
 #[derive(Debug)]
@@ -29,12 +38,10 @@ pub(crate) struct DiskCache {
     limit: u64,
     /// When this process opened the cache.
     opened: SystemTime,
-    /// The objects that this process reads.
+    /// The folders of the objects that this process reads.
     reads: PerProcess<Mutex<HashSet<PathBuf>>>,
-    /// The blocks that were read last, each with the number of its object and its own.
-    recent: PerProcess<Mutex<VecDeque<RecentBlock>>>,
-    /// Counts the blocks that this process writes.
-    made: AtomicU64,
+    /// The segments that were read last, each with the number of its object and its own.
+    recent: PerProcess<Mutex<VecDeque<OpenSegment>>>,
     /// When this process found no room.
     full: PerProcess<Mutex<Option<Instant>>>,
 }
@@ -43,26 +50,25 @@ pub(crate) struct DiskCache {
 /// tenth of the disk.
 pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
     private_folder::create_all(dir)?;
-    let has =
-        ClaimFile::open_to_read(&dir.join(USED)).ok().and_then(|file| layout::read_used(&file)).unwrap_or_default();
-    let room = capacity::free_space(dir)?.saturating_add(has.0).saturating_sub(capacity::total_space(dir)? / 10);
-    Ok(room.max(PAGE_BYTES))
+    let has = read_used(dir).unwrap_or_default();
+    let room = free_space(dir)?.saturating_add(has.0).saturating_sub(total_space(dir)? / 10);
+    Ok(room.max(LEAST_BYTES))
 }
 
 impl DiskCache {
     /// Opens the cache in a folder. Creates it if the folder is empty or does not exist. `limit` is the number of
-    /// bytes that the blocks of all objects may take together.
+    /// bytes that the segments of all objects may take together.
     ///
     /// # Errors
     ///
-    /// The limit is less than a page, the folder contains other files or belongs to another user, the cache is of
-    /// another version, or there is no permission to write.
+    /// The limit is too small, the folder contains other files or belongs to another user, the cache is of another
+    /// version, or there is no permission to write.
     pub fn open(dir: &Path, limit: u64) -> Result<Arc<Self>> {
         if cfg!(not(unix)) {
-            return Err(Error::usage("vidrec keeps blocks on disk only on Linux and macOS").file(dir));
+            return Err(Error::usage("vidrec keeps a cache on disk only on Linux and macOS").file(dir));
         }
-        if limit < PAGE_BYTES {
-            let e = Error::usage("the cache is too small for a page").expected(format!("at least {PAGE_BYTES} bytes"));
+        if limit < LEAST_BYTES {
+            let e = Error::usage("the cache is too small").expected(format!("at least {LEAST_BYTES} bytes"));
             return Err(e.found(format!("{limit} bytes")));
         }
         let cannot_write = |e: Error| e.help("a cache needs a folder that vidrec can write to");
@@ -70,23 +76,24 @@ impl DiskCache {
         of_user(dir, private_folder::check)?;
         check_ours(dir)?;
         of_user(dir, private_folder::claim)?;
-        let (marker, text) = (ClaimFile::open(&dir.join(MARKER)).map_err(cannot_write)?, marker_text());
+        let (path, text) = (dir.join(MARKER), marker_text());
+        let marker = private_file::open(&path).map_err(cannot_write)?;
         // A process that was killed while it created the cache left only the beginning of the text, or nothing. Others
         // read the marker meanwhile, so it never gets shorter.
-        if let Some(rest) = text.as_bytes().strip_prefix(&*marker.read()?) {
-            marker.write_on(rest).map_err(cannot_write)?;
+        let found = private_file::read(&path)?;
+        if let Some(rest) = text.strip_prefix(&found) {
+            private_file::write(&marker, &path, found.len() as u64, rest).map_err(cannot_write)?;
         }
         check_is_cache(dir)?;
-        let (opened, made) = (SystemTime::now(), AtomicU64::new(0));
         let (reads, recent, full) = Default::default();
-        let cache = Arc::new(DiskCache { dir: dir.to_owned(), limit, opened, reads, recent, made, full });
+        let cache = DiskCache { dir: dir.to_owned(), limit, opened: SystemTime::now(), reads, recent, full };
         if let Some(mut used) = cache.lock()? {
             used.set(used.bytes)?;
         }
-        Ok(cache)
+        Ok(Arc::new(cache))
     }
 
-    /// The most bytes that the blocks of all objects may take.
+    /// The most bytes that the segments of all objects may take.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -94,43 +101,30 @@ impl DiskCache {
     /// Whether there is room for so many bytes more.
     pub fn has_room(&self, bytes: u64) -> Result<bool> {
         let Some(mut used) = self.lock()? else { return Ok(false) };
-        let has_room = used.take(bytes)?;
-        if has_room {
-            used.give(bytes)?;
-        }
-        Ok(has_room)
-    }
-
-    /// Whether this process found no room a moment ago.
-    pub(super) fn is_full(&self) -> bool {
-        let full = self.full.get().lock().unwrap_or_else(PoisonError::into_inner);
-        full.is_some_and(|since| since.elapsed() < FULL)
+        let granted = used.take(bytes)?;
+        used.give(granted)?;
+        Ok(granted == bytes)
     }
 
     /// Notes that this process reads an object.
     pub(super) fn reads(&self, object: &Path) {
-        self.reads.get().lock().unwrap_or_else(PoisonError::into_inner).insert(object.to_owned());
+        self.reads.lock().insert(object.to_owned());
     }
 
-    pub(super) fn recent(&self) -> MutexGuard<'_, VecDeque<RecentBlock>> {
-        self.recent.get().lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn recent(&self) -> MutexGuard<'_, VecDeque<OpenSegment>> {
+        self.recent.lock()
     }
 
-    pub(super) fn dir(&self) -> &Path {
-        &self.dir
+    /// The folder of an object.
+    pub(super) fn object(&self, key: &str) -> PathBuf {
+        self.dir.join(OBJECTS).join(key)
     }
 
-    /// A name for a block that is being written, which no other process gives.
-    pub(super) fn new_name(&self) -> PathBuf {
-        self.dir.join(format!("{NEW}{}-{}", std::process::id(), self.made.fetch_add(1, Relaxed)))
-    }
-
-    /// Takes the lock that orders the writes of all processes. `None` if a process does not release it.
+    /// Takes the lock that orders the changes of all processes. `None` if a process does not release it.
     pub(super) fn lock(&self) -> Result<Option<Used<'_>>> {
-        let Some(claim) = Claim::within(&self.dir.join(LOCK), LONGEST_WAIT)? else { return Ok(None) };
-        let file = ClaimFile::open(&self.dir.join(USED))?;
-        let known = layout::read_used(&file);
-        let mut used = Used { cache: self, file, _claim: claim, bytes: known.map_or(0, |(bytes, _)| bytes) };
+        let Some(lock) = Lock::within(&self.dir.join(LOCK), LONGEST_WAIT)? else { return Ok(None) };
+        let (file, known) = (private_file::open(&self.dir.join(USED))?, read_used(&self.dir));
+        let mut used = Used { cache: self, file, _lock: lock, bytes: known.map_or(0, |(bytes, _)| bytes) };
         if known.is_none() {
             used.count()?;
         }
@@ -138,96 +132,170 @@ impl DiskCache {
     }
 }
 
-/// The bytes that all blocks take, under the lock of the cache. The number is never too small: it grows before a block
-/// appears, and shrinks after one is gone.
+/// The bytes that all segments take, under the lock of the cache. The number is never too small: it grows before a segment
+/// does, and shrinks after one is gone.
 pub(super) struct Used<'a> {
     cache: &'a DiskCache,
-    file: ClaimFile,
+    file: File,
     bytes: u64,
-    _claim: Claim,
+    _lock: Lock,
 }
 
 impl Used<'_> {
-    /// Takes room for `more` bytes. If there is none, removes the blocks that were used longest ago, but neither those
-    /// of objects that this process reads nor those that another process has used since this one opened the cache: if
-    /// each block is read once an epoch, it does not matter which ones stay, as long as they stay. Returns whether there
-    /// is room.
-    pub fn take(&mut self, more: u64) -> Result<bool> {
-        let fits = |bytes: u64| bytes.saturating_add(more) <= self.cache.limit;
-        if !fits(self.bytes) {
-            if self.cache.is_full() {
-                return Ok(false);
-            }
-            let mut blocks = self.count()?;
-            let reads = self.cache.reads.get().lock().unwrap_or_else(PoisonError::into_inner);
-            let is_own = |block: &layout::BlockFile| block.path.parent().is_some_and(|object| reads.contains(object));
-            blocks.retain(|block| block.used < self.cache.opened && !is_own(block));
+    /// Takes room for `more` bytes, or for as many as there is room for. If there is not enough, it removes the objects that
+    /// were used longest ago, but neither those that this process reads nor those that another process has used since this
+    /// one opened the cache: if each clip is read once an epoch, it does not matter which ones stay, as long as they stay.
+    pub fn take(&mut self, more: u64) -> Result<u64> {
+        if self.left() < more && !self.cache.full.lock().is_some_and(|since| since.elapsed() < FULL) {
+            let mut objects = self.count()?;
+            let reads = self.cache.reads.lock();
+            objects.retain(|object| object.used < self.cache.opened && !reads.contains(&object.path));
             drop(reads);
             // More than needed, so that this is seldom done.
             let enough = self.cache.limit.saturating_sub(more).saturating_sub(self.cache.limit / 32);
-            remove(&mut self.bytes, blocks, enough)?;
-            // Less may still have room, down to a block.
-            let is_full = self.bytes.saturating_add(BLOCK_BYTES) > self.cache.limit;
-            *self.cache.full.get().lock().unwrap_or_else(PoisonError::into_inner) = is_full.then(Instant::now);
-            if !fits(self.bytes) {
-                self.set(self.bytes)?;
-                return Ok(false);
-            }
+            self.remove(objects, enough)?;
+            *self.cache.full.lock() = (self.left() < more).then(Instant::now);
         }
-        self.set(self.bytes + more)?;
-        Ok(true)
+        let granted = if self.left() < more.min(LEAST_BYTES) { 0 } else { more.min(self.left()) };
+        self.set(self.bytes + granted)?;
+        Ok(granted)
     }
 
-    /// Gives back the room of a block that is gone.
+    /// Returns room that was not used.
     pub fn give(&mut self, bytes: u64) -> Result<()> {
         self.set(self.bytes.saturating_sub(bytes))
     }
 
-    /// Removes blocks, those that were used longest ago first, until all others take at most `most` bytes.
+    /// Removes objects, those that were used longest ago first, until all others take at most `most` bytes.
     pub fn trim(&mut self, most: u64) -> Result<u64> {
-        let blocks = self.count()?;
-        remove(&mut self.bytes, blocks, most)?;
+        let objects = self.count()?;
+        self.remove(objects, most)?;
         self.set(self.bytes)?;
         Ok(self.bytes)
     }
 
-    /// Recounts the blocks, and removes what killed processes left.
-    fn count(&mut self) -> Result<Vec<layout::BlockFile>> {
-        let is_left = |file: &layout::BlockFile| file.used.elapsed().is_ok_and(|age| age > LEFT);
-        for left in layout::unfinished(self.cache.dir())?.iter().filter(|file| is_left(file)) {
-            remove_file(&left.path)?;
-        }
-        let mut blocks = Vec::new();
-        for object in layout::objects(self.cache.dir())? {
-            let of_object = layout::blocks_of(&object)?;
-            if of_object.is_empty() {
-                whole_folder::remove(&object, &[])?;
+    fn left(&self) -> u64 {
+        self.cache.limit.saturating_sub(self.bytes)
+    }
+
+    /// Recounts the segments of all objects.
+    fn count(&mut self) -> Result<Vec<ObjectFolder>> {
+        let objects = objects(&self.cache.dir)?;
+        self.bytes = objects.iter().map(|object| object.bytes).sum();
+        Ok(objects)
+    }
+
+    fn remove(&mut self, mut objects: Vec<ObjectFolder>, most: u64) -> Result<()> {
+        objects.sort_by_key(|object| object.used);
+        for object in objects {
+            if self.bytes <= most {
+                break;
             }
-            blocks.extend(of_object);
+            folder::remove(&object.path, &[])?;
+            self.bytes = self.bytes.saturating_sub(object.bytes);
         }
-        self.bytes = blocks.iter().map(|block| block.bytes).sum();
-        Ok(blocks)
+        Ok(())
     }
 
     fn set(&mut self, bytes: u64) -> Result<()> {
         self.bytes = bytes;
-        self.file.write(layout::used_text(bytes, self.cache.limit).as_bytes())
+        // The text is always of the same length.
+        private_file::write(
+            &self.file,
+            &self.cache.dir.join(USED),
+            0,
+            &format!("{bytes:020} {:020}\n", self.cache.limit),
+        )
     }
 }
 
-fn remove(sum: &mut u64, mut blocks: Vec<layout::BlockFile>, most: u64) -> Result<()> {
-    blocks.sort_by_key(|block| block.used);
-    for block in blocks {
-        if *sum <= most {
-            break;
-        }
-        remove_file(&block.path)?;
-        *sum -= block.bytes.min(*sum);
-    }
-    Ok(())
+/// The bytes of all segments, and the limit of the process that wrote last; `None` if they are not known.
+pub(super) fn read_used(dir: &Path) -> Option<(u64, u64)> {
+    let text = private_file::read(&dir.join(USED)).ok()?;
+    let (bytes, limit) = text.strip_suffix('\n')?.split_once(' ')?;
+    Some((bytes.parse().ok()?, limit.parse().ok()?))
 }
 
-/// Refuses a folder of another user. Blocks are as secret as the bucket they come from, and a user who can write
+/// The folder of an object.
+#[derive(Debug)]
+pub(super) struct ObjectFolder {
+    pub path: PathBuf,
+    /// Bytes of its segments.
+    pub bytes: u64,
+    /// When one of them was used last.
+    pub used: SystemTime,
+}
+
+/// The folders of all objects.
+pub(super) fn objects(dir: &Path) -> Result<Vec<ObjectFolder>> {
+    let is_key = |name: &str| name.len() == KEY_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
+    let folders = named(&dir.join(OBJECTS), |name| is_key(name).then_some(()))?;
+    let folder = |((), path): ((), PathBuf)| {
+        let segments = segments(&path)?;
+        let bytes = segments.iter().map(|(_, meta)| meta.len()).sum();
+        let used = segments.iter().filter_map(|(_, meta)| meta.modified().ok()).max();
+        Ok(ObjectFolder { path, bytes, used: used.unwrap_or(SystemTime::UNIX_EPOCH) })
+    };
+    folders.into_iter().map(folder).collect()
+}
+
+/// The numbers and metadata of the segments of an object. Other processes may remove them meanwhile.
+pub(super) fn segments(object: &Path) -> Result<Vec<(u64, fs::Metadata)>> {
+    let meta = |path: &Path| fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+    let segments = named(object, |name| name.parse().ok())?.into_iter();
+    Ok(segments.filter_map(|(number, path)| Some((number, meta(&path)?))).collect())
+}
+
+/// The paths in a folder, with what `value` makes of their names.
+fn named<T>(dir: &Path, value: impl Fn(&str) -> Option<T>) -> Result<Vec<(T, PathBuf)>> {
+    let io = |e| Error::io("list the folder", dir, e);
+    let entries = match fs::read_dir(dir) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(io)?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(io)?;
+        found.extend(entry.file_name().to_str().and_then(&value).map(|value| (value, entry.path())));
+    }
+    Ok(found)
+}
+
+fn marker_text() -> String {
+    format!("vidrec cache, format {FORMAT}\n")
+}
+
+/// Refuses a folder that is not a cache of this version.
+pub(super) fn check_is_cache(dir: &Path) -> Result<()> {
+    let marker = dir.join(MARKER);
+    if !marker.is_file() {
+        return Err(Error::usage("this folder is not a vidrec cache: it has no file vidrec-cache").file(dir));
+    }
+    let (expected, found) = (marker_text(), private_file::read(&marker)?);
+    if found == expected {
+        return Ok(());
+    }
+    let found = found.chars().take(60).collect::<String>();
+    Err(Error::usage("another version of vidrec made this cache, or the folder is not a cache")
+        .file(dir)
+        .expected(format!("{:?} in vidrec-cache", expected.trim_end()))
+        .found(format!("{:?}", found.trim_end()))
+        .help("name another folder, or remove this one if it is a cache"))
+}
+
+/// Refuses a folder that contains files other than those of a cache.
+fn check_ours(dir: &Path) -> Result<()> {
+    let marker = dir.join(MARKER);
+    // The marker is the first file of a cache, so a process that sees another file of it also sees the marker.
+    if marker.exists() || named(dir, |_| Some(()))?.is_empty() || marker.exists() {
+        return Ok(());
+    }
+    Err(Error::usage("the folder is not a cache and has other files, so vidrec does not use it")
+        .file(dir)
+        .help("name a folder that is empty or does not exist"))
+}
+
+/// Refuses a folder of another user. Ranges are as secret as the bucket they come from, and a user who can write
 /// them decides what is read. A link to a folder of this user is accepted.
 fn of_user(dir: &Path, check: impl Fn(&Path, &str) -> Result<()>) -> Result<()> {
     // If the path is wrong, the code that opens it reports that.

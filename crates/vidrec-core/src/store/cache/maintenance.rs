@@ -1,21 +1,20 @@
 //! Shows, trims and clears a cache, even while other processes use it.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 
-use super::folder::DiskCache;
-use super::layout::{self, Identity, USED, check_is_cache};
-use crate::store::disk::claim_file::ClaimFile;
-use crate::store::disk::whole_folder;
+use super::folder::{self, DiskCache, check_is_cache, read_used};
+use super::object::Identity;
+use crate::store::disk::folder::remove;
 use vidrec_format::error::{Error, Result};
 
 /// A summary of a cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CacheReport {
-    /// Bytes of all blocks.
+    /// Bytes of all segments.
     pub bytes: u64,
     /// The limit of the process that wrote last, in bytes. `None` if no process has used the cache yet.
     pub limit: Option<u64>,
@@ -27,25 +26,25 @@ pub struct CacheReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CachedReport {
-    /// Where the object is.
+    /// The location of the object.
     pub location: String,
     /// Its ETag, or another value that tells its versions apart.
     pub version: String,
     /// Bytes of the object.
     pub length: u64,
-    /// Bytes of its blocks.
+    /// Bytes of its segments.
     pub bytes: u64,
-    /// When one of its blocks was used last, in seconds since 1970. `None` if it has none.
+    /// When one of its segments was used last, in seconds since 1970.
     pub last_used: Option<u64>,
 }
 
-/// What was removed from a cache, and what stayed.
+/// The result of removing objects from a cache.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RemovalReport {
-    /// Bytes of the blocks that were removed.
+    /// Bytes of the segments that were removed.
     pub removed_bytes: u64,
-    /// Bytes of the blocks that stay.
+    /// Bytes of the segments that stay.
     pub bytes: u64,
 }
 
@@ -58,23 +57,17 @@ pub fn show(dir: impl AsRef<Path>) -> Result<CacheReport> {
     let dir = dir.as_ref();
     check_is_cache(dir)?;
     let mut objects = Vec::new();
-    for object in layout::objects(dir)? {
-        let Some(Identity { location, version, length, .. }) = Identity::read(&object) else { continue };
-        let blocks = layout::blocks_of(&object)?;
-        if blocks.is_empty() {
-            continue;
-        }
-        let seconds = |at: SystemTime| at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs());
-        let last_used = blocks.iter().map(|block| block.used).max().and_then(seconds);
-        let bytes = blocks.iter().map(|block| block.bytes).sum();
-        objects.push(CachedReport { location, version, length, bytes, last_used });
+    for folder in folder::objects(dir)?.into_iter().filter(|folder| folder.bytes > 0) {
+        let Some(Identity { location, version, length, .. }) = Identity::read(&folder.path) else { continue };
+        let last_used = folder.used.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs());
+        objects.push(CachedReport { location, version, length, bytes: folder.bytes, last_used });
     }
     objects.sort_by_key(|object| std::cmp::Reverse(object.last_used));
-    let limit = ClaimFile::open_to_read(&dir.join(USED)).ok().and_then(|file| Some(layout::read_used(&file)?.1));
+    let limit = read_used(dir).map(|(_, limit)| limit);
     Ok(CacheReport { bytes: objects.iter().map(|object| object.bytes).sum(), limit, objects })
 }
 
-/// Removes blocks, those that were used longest ago first, until the others take no more than `bytes`. A process that
+/// Removes objects, those that were used longest ago first, until the others take no more than `bytes`. A process that
 /// needs them fetches them again.
 ///
 /// # Errors
@@ -91,14 +84,14 @@ pub fn trim(dir: impl AsRef<Path>, bytes: u64) -> Result<RemovalReport> {
 /// The folder is not a cache, or is a cache of another version of vidrec, or there is no permission to write.
 pub fn clear(dir: impl AsRef<Path>, prefix: Option<&str>) -> Result<RemovalReport> {
     let dir = dir.as_ref();
-    let is_wanted = |object: &Path| {
-        prefix.is_none_or(|prefix| Identity::read(object).is_some_and(|found| found.location.starts_with(prefix)))
+    let is_in =
+        |object: &Path, prefix: &str| Identity::read(object).is_some_and(|found| found.location.starts_with(prefix));
+    let removed = || {
+        let objects = folder::objects(dir)?.into_iter().map(|object| object.path);
+        let objects = objects.filter(|object| prefix.is_none_or(|prefix| is_in(object, prefix)));
+        objects.into_iter().try_for_each(|object| remove(&object, &[]))
     };
-    let remove = || {
-        let objects = layout::objects(dir)?.into_iter().filter(|object| is_wanted(object));
-        objects.into_iter().try_for_each(|object| whole_folder::remove(&object, &[]))
-    };
-    change(dir, remove, u64::MAX)
+    change(dir, removed, u64::MAX)
 }
 
 fn change(dir: &Path, remove: impl FnOnce() -> Result<()>, most: u64) -> Result<RemovalReport> {

@@ -1,26 +1,24 @@
-//! Blocks of remote objects on local disk, shared by all processes of a machine.
+//! Ranges of remote objects on local disk, shared by all processes of a machine.
 //!
 //! [`show`], [`trim`] and [`clear`] manage such a folder. Its layout:
 //!
 //! | path | what it is |
 //! | --- | --- |
 //! | `vidrec-cache` | marks the folder as a cache of one format |
-//! | `lock` | its lock orders the writes of all processes |
-//! | `used` | how many bytes the blocks take, and the limit |
+//! | `lock` | its lock orders the changes of `used` by all processes |
+//! | `used` | how many bytes the segments take, and the limit |
 //! | `objects/KEY/object.json` | location, version and length of an object |
-//! | `objects/KEY/NUMBER` | a block of the object: which of its pages are here, and their bytes |
-//! | `new-…` | a block that is being written |
+//! | `objects/KEY/NUMBER` | a segment: ranges of the object, to which one process appends |
 //!
-//! A block appears by a rename and is never changed, so readers need no lock. Design note 0018 (`docs/design/`) explains why
-//! a kill at any moment does no harm.
+//! Each range in a segment follows a header: the position of its first byte in the object, and its length, two numbers of 64
+//! bits in little-endian order. A process writes the bytes of a range first, and then its header, so readers need no lock.
+//! Design note 0018 (`docs/design/`) explains why a kill at any moment does no harm.
 
-mod block;
 mod folder;
-mod layout;
 mod maintenance;
 mod object;
+mod segments;
 
 pub(crate) use folder::{DiskCache, default_limit};
-pub(crate) use layout::PAGE_BYTES;
 pub use maintenance::{CacheReport, CachedReport, RemovalReport, clear, show, trim};
 pub(crate) use object::CachedObject;

@@ -51,7 +51,7 @@ impl Temporary {
         let from = std::mem::replace(&mut self.path, to.to_owned());
         self.keep = true;
         // If both names lead to the same file, POSIX leaves both.
-        if from == self.path { Ok(()) } else { folder::remove(&from) }
+        if from == self.path { Ok(()) } else { folder::remove_file(&from) }
     }
 
     /// The temporary name of `path`, after a leftover of that name is removed.
@@ -239,7 +239,7 @@ pub fn remove_temporaries(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<(
         let name = entry.file_name();
         let of = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
         if of.is_some_and(&wanted) {
-            folder::remove(&entry.path())?;
+            folder::remove_file(&entry.path())?;
         }
     }
     Ok(())
@@ -275,11 +275,11 @@ fn remove_leftover(temporary: &Path) -> Result<()> {
     let io = |e| Error::io("remove the leftover file", temporary, e);
     if fs::symlink_metadata(temporary).is_ok_and(|meta| meta.is_symlink()) {
         // If the name is a link, only the link is removed.
-        return folder::remove(temporary);
+        return folder::remove_file(temporary);
     }
     match open_if_there(temporary, Links::Refuse)? {
         Some(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
-        Some(_) => folder::remove(temporary),
+        Some(_) => folder::remove_file(temporary),
         None => Ok(()),
     }
 }

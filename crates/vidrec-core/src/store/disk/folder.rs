@@ -1,15 +1,15 @@
-//! Operations on folders: remove a file, sync the entries to the disk.
+//! Folders: they are created, renamed, removed and synced to the disk.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotFound};
 use std::path::Path;
 
 use vidrec_format::error::{Error, Result};
 
 /// Removes a file. It is fine if the file does not exist.
-pub fn remove(path: &Path) -> Result<()> {
+pub fn remove_file(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, e)),
+        Err(e) if e.kind() != NotFound => Err(Error::io("remove", path, e)),
         _ => Ok(()),
     }
 }
@@ -41,4 +41,74 @@ pub fn refuse_file(dir: &Path) -> Result<()> {
 /// The folder that contains a path.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Creates a folder and its missing parents.
+pub fn create(dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))
+}
+
+/// Renames a folder. Returns false if a folder of the new name exists and is not empty.
+pub fn rename(from: &Path, to: &Path) -> Result<bool> {
+    match fs::rename(from, to) {
+        Ok(()) => Ok(true),
+        Err(e) if [DirectoryNotEmpty, AlreadyExists].contains(&e.kind()) => Ok(false),
+        Err(e) => Err(Error::io("rename", from, e)),
+    }
+}
+
+/// Removes a folder and everything in it, the files named `first` before the others. It follows no links. It is fine
+/// if the folder does not exist.
+pub fn remove(dir: &Path, first: &[&str]) -> Result<()> {
+    match fs::symlink_metadata(dir) {
+        Err(_) => return Ok(()),
+        // The name is a link or a file: only the name is removed.
+        Ok(meta) if !meta.is_dir() => return remove_file(dir),
+        Ok(_) => {}
+    }
+    for name in first {
+        match fs::remove_file(dir.join(name)) {
+            Err(e) if ![NotFound, IsADirectory].contains(&e.kind()) => {
+                return Err(Error::io("remove", dir.join(name), e));
+            }
+            _ => {}
+        }
+    }
+    match fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != NotFound => Err(Error::io("remove", dir, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder if it is empty. A folder that stays does no harm.
+pub fn remove_if_empty(dir: &Path) {
+    let _ = fs::remove_dir(dir);
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_appear_once_and_go_without_what_their_links_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["a", "b"] {
+            create(&at(name)).unwrap();
+            fs::write(at(name).join("x"), "x").unwrap();
+        }
+        assert!(rename(&at("a"), &at("c")).unwrap() && !rename(&at("b"), &at("c")).unwrap());
+        assert!(rename(&at("a"), &at("d")).is_err());
+        fs::write(at("source"), b"not ours").unwrap();
+        create(&at("elsewhere/deep")).unwrap();
+        std::os::unix::fs::symlink(at("source"), at("c/link")).unwrap();
+        std::os::unix::fs::symlink(at("elsewhere"), at("c/folder")).unwrap();
+        std::os::unix::fs::symlink(at("elsewhere"), at("e")).unwrap();
+        for name in ["c", "e", "not-there"] {
+            remove(&at(name), &["x", "y"]).unwrap();
+            assert!(fs::symlink_metadata(at(name)).is_err());
+        }
+        assert_eq!(fs::read(at("source")).unwrap(), b"not ours");
+        assert!(at("elsewhere/deep").is_dir());
+    }
 }

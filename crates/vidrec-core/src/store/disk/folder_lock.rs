@@ -10,7 +10,7 @@ use crate::store::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
 
 const NAME: &str = ".vidrec.lock";
-/// How often a folder is created again when others remove it.
+/// The number of times that a folder is created again when others remove it.
 const CREATIONS: u32 = 100;
 
 /// A lock on a folder, held while a data set is written there. The system releases it when a process dies.

@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::byte_size::shown_bytes;
-use crate::store::disk::capacity::free_space;
 use vidrec_format::error::{Error, Result};
 
 /// Bytes written between two checks.
@@ -62,6 +61,22 @@ fn enough(dir: &Path, index: u64, free: u64) -> Result<()> {
 
 fn full(doing: &str, dir: &Path) -> Error {
     Error::io(doing, dir, io::Error::from(io::ErrorKind::StorageFull))
+}
+
+/// Free bytes on the file system of `dir`, or of its nearest existing parent.
+///
+/// # Errors
+///
+/// The system does not report the free space.
+pub fn free_space(dir: &Path) -> Result<u64> {
+    let existing = dir.ancestors().find(|p| p.exists()).unwrap_or(Path::new("."));
+    let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
+    fs4::available_space(existing).map_err(|e| Error::io("read the free space", existing, e))
+}
+
+/// All bytes of the file system of `dir`, which exists.
+pub(crate) fn total_space(dir: &Path) -> Result<u64> {
+    fs4::total_space(dir).map_err(|e| Error::io("read the size of the disk", dir, e))
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub fn name_once(from: &Path, to: &Path) -> Result<bool> {
             fs::read(from).is_ok_and(|own| own == there)
         }
     };
-    super::folder::remove(from)?;
+    super::folder::remove_file(from)?;
     super::folder::sync_folder(super::folder_of(to))?;
     Ok(done)
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::store::disk::advice::Advice;
 use crate::store::disk::open_files::{Held, Share};
 use crate::store::disk::regular_file::{Links, open_regular};
 use crate::store::disk::sigbus::Watch;
+use crate::store::disk::system::Advice;
 use vidrec_format::error::{Error, Result};
 
 /// The bytes of a file, read through the page cache without a copy. All threads and forked processes share them.

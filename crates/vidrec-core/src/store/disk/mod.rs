@@ -4,42 +4,29 @@
 //! [`publication`] is the commit point of data sets. [`NewFolder`] is the commit point of exports, whose files need
 //! fixed names.
 
-pub mod advice;
 mod atomic_file;
-pub mod capacity;
-pub(crate) mod claim_file;
-mod folder;
+pub mod folder;
 mod folder_lock;
 pub mod free_space;
 pub mod inside;
-#[cfg(target_os = "linux")]
-mod large_map;
 mod link;
 pub mod map;
-#[cfg(target_os = "linux")]
 pub mod memory_file;
-#[cfg(not(target_os = "linux"))]
-#[path = "no_memory_file.rs"]
-pub(crate) mod memory_file;
-#[cfg(target_os = "linux")]
-mod memory_folder;
 mod new_folder;
 pub mod open_files;
 pub mod positional;
+pub(crate) mod private_file;
 pub mod private_folder;
 pub mod publication;
 pub mod regular_file;
 pub mod shared_map;
 pub mod sigbus;
-mod swap;
-mod system;
-pub mod whole_folder;
+pub mod system;
 
 pub use atomic_file::write_file;
 pub use atomic_file::write_whole;
 pub use atomic_file::{AtomicFile, Temporary, remove_temporaries};
-pub use folder::{folder_of, refuse_file};
-pub use folder::{remove as remove_file, sync_folder};
+pub use folder::{folder_of, refuse_file, remove_file, sync_folder};
 pub use folder_lock::{FolderLock, is_being_written};
 pub use link::share;
 pub use link::{give_name, name_once};

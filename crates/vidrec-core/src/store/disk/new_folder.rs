@@ -1,17 +1,18 @@
 //! A folder that appears under its name only when it is complete.
 
 use std::fs::{self, File};
+use std::io;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::folder::{folder_of, refuse_file, sync_folder};
 use super::folder_lock::{is_still_named, try_lock};
-use super::system::sync_file_system;
-use super::{link, swap};
+use super::link;
+use super::system::{exchange, sync_file_system};
 use crate::store::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
 
-/// How much was written into a folder.
+/// The amount that was written into a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// Number of files.
@@ -56,7 +57,7 @@ impl NewFolder {
         fs::create_dir_all(parent).map_err(|e| Error::io("create the folder", parent, e))?;
         let temporary = parent.join(format!(".{}.partial", name.to_string_lossy()));
         let locked = begin(&temporary)?;
-        swap::undo(path, &aside(path)).map_err(|e| Error::io("restore the folder", path, e))?;
+        undo(path, &aside(path)).map_err(|e| Error::io("restore the folder", path, e))?;
         Ok(NewFolder {
             temporary,
             path: path.to_owned(),
@@ -141,7 +142,7 @@ impl NewFolder {
             let _ = fs::remove_dir(&self.path);
             fs::rename(&self.temporary, &self.path).map_err(failed)?;
         } else {
-            swap::swap(&self.temporary, &self.path, &aside(&self.path)).map_err(failed)?;
+            swap(&self.temporary, &self.path, &aside(&self.path)).map_err(failed)?;
             let replaced = |e| Error::io("remove the replaced folder", &self.temporary, e);
             fs::remove_dir_all(&self.temporary).map_err(replaced)?;
         }
@@ -151,7 +152,7 @@ impl NewFolder {
     }
 }
 
-/// Where the replaced folder is kept for a moment on systems that cannot exchange names.
+/// The name of the replaced folder for a moment on systems that cannot exchange names.
 fn aside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.replaced"))
@@ -226,6 +227,26 @@ impl Write for NewFile {
     }
 }
 
+/// Exchanges the names of the folders `new` and `old`, in one step if the system can.
+///
+/// On other systems, the old folder has the name `aside` for a moment. [`undo`] restores it after a crash in that
+/// moment.
+pub(super) fn swap(new: &Path, old: &Path, aside: &Path) -> io::Result<()> {
+    match exchange(new, old) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
+            fs::rename(old, aside)?;
+            fs::rename(new, old)?;
+            fs::rename(aside, new)
+        }
+        exchanged => exchanged,
+    }
+}
+
+/// Restores a folder that an interrupted [`swap`] left aside.
+pub(super) fn undo(old: &Path, aside: &Path) -> io::Result<()> {
+    if aside.exists() && !old.exists() { fs::rename(aside, old) } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,5 +283,27 @@ mod tests {
         let names: Vec<_> = fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, ["new"]);
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+    }
+}
+
+#[cfg(test)]
+mod swap_tests {
+    use super::*;
+
+    #[test]
+    fn each_gets_the_name_of_the_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let [a, b, aside] = ["a", "b", "aside"].map(|name| dir.path().join(name));
+        for (folder, file) in [(&a, "new"), (&b, "old")] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join(file), "").unwrap();
+        }
+        swap(&a, &b, &aside).unwrap();
+        assert!(b.join("new").exists() && a.join("old").exists() && !aside.exists());
+        // As after a crash on a system that cannot exchange names.
+        fs::rename(&b, &aside).unwrap();
+        undo(&b, &aside).unwrap();
+        assert!(b.join("new").exists());
+        undo(&b, &aside).unwrap();
     }
 }

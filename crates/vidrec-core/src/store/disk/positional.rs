@@ -5,14 +5,11 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::store::disk::advice::{Advice, advise};
 use crate::store::disk::open_files::{Held, Share};
 use crate::store::disk::regular_file::{Links, open_regular};
+use crate::store::disk::system::{Advice, advise};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-
-/// The size of a page of the page cache on most systems. If pages are larger, less is released.
-const PAGE_BYTES: u64 = 4096;
 
 /// A file for positional reads by many threads. It stays open, unless too many files are open. Then each read opens
 /// it.
@@ -21,8 +18,6 @@ pub struct PositionalFile {
     path: PathBuf,
     identity: Identity,
     kept: Option<(File, Held)>,
-    /// Whether to tell the system not to read ahead.
-    is_random: bool,
 }
 
 /// Shows whether a path still leads to the same file.
@@ -49,12 +44,12 @@ impl Identity {
 }
 
 impl PositionalFile {
-    /// Opens a file, and keeps it open unless `share` is used up. Set `is_random` if reads come in random order.
-    pub fn open(path: &Path, is_random: bool, share: &'static Share) -> Result<Self> {
-        let file = open(path, is_random)?;
+    /// Opens a file, and keeps it open unless `share` is used up.
+    pub fn open(path: &Path, share: &'static Share) -> Result<Self> {
+        let file = open_regular(path, Links::Follow)?;
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
         let kept = share.take().map(|held| (file, held));
-        Ok(PositionalFile { path: path.to_owned(), identity: Identity::of(&meta), kept, is_random })
+        Ok(PositionalFile { path: path.to_owned(), identity: Identity::of(&meta), kept })
     }
 
     /// Length of the file when it was opened.
@@ -69,11 +64,6 @@ impl PositionalFile {
 
     /// Gives advice on a range of the file.
     pub fn advise(&self, range: Range<u64>, advice: Advice) {
-        // Linux keeps a page if only part of it is in the range.
-        let range = match advice {
-            Advice::Done => range.start / PAGE_BYTES * PAGE_BYTES..range.end.saturating_add(PAGE_BYTES),
-            _ => range,
-        };
         // Without the advice, only speed is lost.
         let _ = self.with(|file| advise(file, range, advice));
     }
@@ -82,7 +72,7 @@ impl PositionalFile {
         if let Some((file, _)) = &self.kept {
             return Ok(f(file));
         }
-        let file = open(&self.path, self.is_random)?;
+        let file = open_regular(&self.path, Links::Follow)?;
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", &self.path, e))?;
         if Identity::of(&meta) != self.identity {
             return Err(Error::lost("the file was replaced or truncated after it was opened")
@@ -95,43 +85,48 @@ impl PositionalFile {
     }
 }
 
-fn open(path: &Path, is_random: bool) -> Result<File> {
-    let file = open_regular(path, Links::Follow)?;
-    if is_random {
-        advise(&file, 0..0, Advice::Random);
-    }
-    Ok(file)
-}
-
 /// Replaces the contents of `buffer` with a range of an open file.
-pub(crate) fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
     let wanted = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
     allocation::resize(buffer, wanted, 0, "a record")?;
+    read_exact_at(file, buffer, range.start).map_err(|e| match e.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            let e = Error::format("record-bounds", "the file ends early: it was truncated while it was open");
+            let found = file.metadata().map_or(0, |meta| meta.len().saturating_sub(range.start));
+            e.at(range.start).expected(format!("{wanted} bytes")).found(format!("{found} bytes"))
+        }
+        _ => Error::io("read from the file", "", e).at(range.start),
+    })
+}
+
+/// Fills a buffer with the bytes of a file from `at` on.
+#[cfg(unix)]
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
+}
+
+/// Writes bytes to a file from `at` on.
+#[cfg(unix)]
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
     let mut done = 0;
-    while done < wanted {
-        match read_some(file, &mut buffer[done..], range.start + done as u64) {
-            Ok(0) => {
-                return Err(Error::format("record-bounds", "the file ends early: it was truncated while it was open")
-                    .at(range.start)
-                    .expected(format!("{wanted} bytes"))
-                    .found(format!("{done} bytes")));
-            }
-            Ok(n) => done += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io("read from the file", "", e).at(range.start)),
+    while done < buffer.len() {
+        match std::os::windows::fs::FileExt::seek_read(file, &mut buffer[done..], at + done as u64)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => done += n,
         }
     }
     Ok(())
 }
 
-#[cfg(unix)]
-fn read_some(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, at)
-}
-
-#[cfg(windows)]
-fn read_some(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
+/// Files of caches, which are the only ones that are written so, exist only on Unix.
+#[cfg(not(unix))]
+pub(crate) fn write_all_at(_: &File, _: &[u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
@@ -146,14 +141,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         std::fs::write(&path, b"0123456789").unwrap();
-        let (closed, open) = (PositionalFile::open(&path, false, &NONE), PositionalFile::open(&path, true, &SOME));
+        let (closed, open) = (PositionalFile::open(&path, &NONE), PositionalFile::open(&path, &SOME));
         let (closed, open) = (closed.unwrap(), open.unwrap());
         assert!(closed.kept.is_none() && open.kept.is_some());
         let mut buffer = Vec::new();
         for file in [&closed, &open] {
             file.read(2..5, &mut buffer).unwrap();
             assert_eq!((&buffer[..], file.len()), (&b"234"[..], 10));
-            file.advise(0..10, Advice::Done);
+            file.advise(0..10, Advice::Soon);
         }
         // Replaced by another file of the same length: the open file still has its old contents.
         std::fs::write(dir.path().join("y"), b"abcdefghij").unwrap();

@@ -70,10 +70,10 @@ impl Changes {
         if let Ok(json) = listing.map(|bytes| DatasetJson::prove(&bytes)).transpose() {
             let listed: HashSet<&FileName> = json.iter().flat_map(DatasetJson::file_names).collect();
             let mut unlisted = self.files.iter().filter(|name| name.is_given() && !listed.contains(name));
-            unlisted.try_for_each(|name| folder::remove(&dir.join(name)))?;
+            unlisted.try_for_each(|name| folder::remove_file(&dir.join(name)))?;
         }
-        folder::remove(&dir.join(staged_listing()))?;
-        folder::remove(&dir.join(CHANGES))
+        folder::remove_file(&dir.join(staged_listing()))?;
+        folder::remove_file(&dir.join(CHANGES))
     }
 }
 
@@ -172,7 +172,7 @@ pub struct Staged {
     _lock: FolderLock,
 }
 
-/// What a writer could not clean up after the commit point, worded for its report. The data set is complete, and the
+/// Files that a writer could not remove after the commit point, worded for its report. The data set is complete, and the
 /// next writer in the folder cleans up.
 pub type LeftBehind = Vec<String>;
 
@@ -204,7 +204,7 @@ impl Staged {
     /// [`Io`](vidrec_format::error::ErrorKind::Io): nothing has changed.
     pub fn publish(self) -> Result<LeftBehind> {
         let Staged { _lock, dir, files, listing, removable } = self;
-        // What a killed pack that goes on here left to remove.
+        // A killed pack that goes on here may have left files to remove.
         let left = Changes::read(&dir)?.into_iter().flat_map(|left| left.files);
         let new = files.iter().map(|(_, name)| name.clone());
         let changes = Changes { files: new.chain(removable).chain(left).collect() };
@@ -304,7 +304,7 @@ mod tests {
                 listing.rename(&dir.join(LISTING)).unwrap();
             }
             if steps > 3 {
-                folder::remove(&dir.join(OLD)).unwrap();
+                folder::remove_file(&dir.join(OLD)).unwrap();
             }
             std::mem::forget((files, listing));
             assert!(is_pending(dir));

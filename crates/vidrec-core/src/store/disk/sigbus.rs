@@ -90,7 +90,7 @@ mod linux {
         start: AtomicUsize,
         /// The address after the last.
         end: AtomicUsize,
-        /// What may be done with its pages.
+        /// The protection of its pages, as `mmap` has it.
         protection: AtomicI32,
         lost: AtomicU64,
         next: AtomicPtr<Entry>,

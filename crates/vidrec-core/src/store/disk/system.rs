@@ -1,6 +1,9 @@
-//! System calls that the standard library does not offer.
+//! System calls that the standard library does not offer. A system that does not support advice on its page cache, or refuses
+//! it, only loses speed.
 
+use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 /// Exchanges the names of two files or folders in one step: `renameat2` with `RENAME_EXCHANGE`,
@@ -60,16 +63,10 @@ pub(super) fn size_in_memory(path: &Path) -> io::Result<Option<u64>> {
     Ok(is_in_memory.then_some(size))
 }
 
-/// Allocates memory or blocks, filled with zeros, where a range of a file has none. Changes no other bytes, and not
-/// the file's length.
-#[cfg(target_os = "linux")]
-pub(super) fn allocate(file: &std::fs::File, range: std::ops::Range<u64>) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    let number = |n: u64| libc::off_t::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
-    let (start, length) = (number(range.start)?, number(range.end.saturating_sub(range.start))?);
-    // SAFETY: the descriptor is open as long as `file` is borrowed; the call takes nothing else but numbers.
-    let done = unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, length) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+/// Would tell the size of a file system in memory, but only Linux is known to have one.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn size_in_memory(_: &Path) -> io::Result<Option<u64>> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The number of the user that this process acts for.
@@ -77,4 +74,41 @@ pub(super) fn allocate(file: &std::fs::File, range: std::ops::Range<u64>) -> io:
 pub(super) fn user() -> u32 {
     // SAFETY: the call takes nothing and always succeeds.
     unsafe { libc::geteuid() }
+}
+
+/// Other systems do not number their users.
+#[cfg(not(unix))]
+pub(super) fn user() -> u32 {
+    0
+}
+
+/// The expected use of a range of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// It will be read soon: load it.
+    Soon,
+    /// It was read and will not be needed for a long time: its pages may be dropped.
+    Done,
+}
+
+/// Gives advice on a range of a file. Returns whether the system accepted it.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+pub fn advise(file: &File, range: Range<u64>, advice: Advice) -> bool {
+    use std::os::fd::AsRawFd;
+
+    let advice = match advice {
+        Advice::Soon => libc::POSIX_FADV_WILLNEED,
+        Advice::Done => libc::POSIX_FADV_DONTNEED,
+    };
+    let (Ok(offset), Ok(length)) = (range.start.try_into(), range.end.saturating_sub(range.start).try_into()) else {
+        return false;
+    };
+    // SAFETY: the descriptor is open as long as `file` is borrowed, and the call reads and writes no memory of ours.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), offset, length, advice) == 0 }
+}
+
+/// Gives advice on a range of a file. Returns whether the system accepted it.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+pub(crate) fn advise(_: &File, _: Range<u64>, _: Advice) -> bool {
+    false
 }

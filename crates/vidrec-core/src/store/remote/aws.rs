@@ -20,11 +20,11 @@ use tokio::sync::Mutex;
 
 use vidrec_format::error::{Error, Result};
 
-/// How long a request waits for a command.
+/// The longest time that a request waits for a command.
 const PATIENCE: Duration = Duration::from_secs(50);
-/// How long before their expiration credentials are replaced.
+/// Credentials are replaced this long before they expire.
 const EARLY: Duration = Duration::from_secs(300);
-/// How long the command is not run again.
+/// The least time between two runs of the command.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The settings of the profile in use.
@@ -129,8 +129,8 @@ impl Profile {
 }
 
 /// A variable of the environment that is not empty.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+pub(super) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 /// The keys of one place, if it has any. `value` gives what it has by a name.
@@ -280,7 +280,7 @@ mod tests {
 
     fn credential(profile: &Profile) -> Option<Arc<AwsCredential>> {
         let found = profile.credentials().unwrap()?;
-        Some(crate::store::remote::runtime::handle().unwrap().block_on(found.get_credential()).unwrap())
+        Some(crate::store::remote::pending::runtime().unwrap().block_on(found.get_credential()).unwrap())
     }
 
     fn endpoint(name: &str, given: AmazonS3Builder) -> Option<String> {

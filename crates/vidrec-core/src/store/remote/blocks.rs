@@ -1,19 +1,20 @@
 //! The blocks of objects that are in memory. A block has the bytes of one request. Blocks do not overlap, so each byte
 //! is asked for once, and all readers of a block wait for the same request.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::promise::Pending;
+use super::pending::Pending;
+use crate::store::ranges::Ranges;
 
 pub(super) type Bytes = Pending<Arc<Vec<u8>>>;
 
 /// The blocks of all files of a data set. Those that were used last stay.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// By the number of the file and the position of the first byte.
-    blocks: BTreeMap<(u64, u64), Block>,
+    /// By the number of the file.
+    files: HashMap<u64, Ranges<Block>>,
     /// Counts the uses of blocks.
     clock: u64,
     /// Bytes of all blocks, and the most that there were.
@@ -21,9 +22,8 @@ pub(super) struct Blocks {
     most_held: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Block {
-    end: u64,
     bytes: Bytes,
     used: u64,
 }
@@ -36,44 +36,36 @@ impl Blocks {
 
     /// The parts of a range that are in no block. The blocks of the other parts count as used, because they are needed
     /// soon.
-    pub fn missing(&mut self, file: u64, range: Range<u64>) -> Vec<Range<u64>> {
-        let (mut missing, mut at) = (Vec::new(), range.start);
-        self.clock += 1;
-        for (start, end) in self.within(file, &range) {
-            self.blocks.entry((file, start)).and_modify(|block| block.used = self.clock);
-            missing.extend((at < start).then_some(at..start));
-            at = at.max(end);
-        }
-        missing.extend((at < range.end).then_some(at..range.end));
-        missing
+    pub fn missing(&mut self, file: u64, range: &Range<u64>) -> Vec<Range<u64>> {
+        self.touch(file, range);
+        self.files.entry(file).or_default().missing(range)
     }
 
     /// The blocks that have a range together, in order, with the positions of their first bytes. `None` if a part is in
     /// no block. A block whose request has failed is none: the next reader asks again.
     pub fn covering(&mut self, file: u64, range: &Range<u64>) -> Option<Vec<(u64, Bytes)>> {
-        let (mut found, mut at) = (Vec::new(), range.start);
-        for (start, end) in self.within(file, range) {
-            let block = self.blocks.get_mut(&(file, start))?;
-            if block.bytes.has_failed() {
-                self.remove(file, start);
-                return None;
-            }
-            if start > at {
-                return None;
-            }
-            self.clock += 1;
-            block.used = self.clock;
-            found.push((start, block.bytes.clone()));
-            at = end;
+        let found = self.files.get(&file)?.covering(range)?;
+        if let Some((failed, _)) = found.iter().find(|(_, block)| block.bytes.has_failed()) {
+            self.remove(file, failed.start);
+            return None;
         }
-        (at >= range.end).then_some(found)
+        self.touch(file, range);
+        Some(found.into_iter().map(|(at, block)| (at.start, block.bytes)).collect())
+    }
+
+    fn touch(&mut self, file: u64, range: &Range<u64>) {
+        self.clock += 1;
+        let Some(blocks) = self.files.get_mut(&file) else { return };
+        for (found, _) in blocks.within(range) {
+            blocks.get_mut(found.start).into_iter().for_each(|block| block.used = self.clock);
+        }
     }
 
     /// Adds a block that [`missing`](Self::missing) returned, and drops others until at most `limit` bytes are held.
     pub fn insert(&mut self, file: u64, range: Range<u64>, bytes: Bytes, limit: u64) {
         self.clock += 1;
         self.held += range.end - range.start;
-        self.blocks.insert((file, range.start), Block { end: range.end, bytes, used: self.clock });
+        self.files.entry(file).or_default().insert(range, Block { bytes, used: self.clock });
         if self.held > limit {
             self.evict(limit);
         }
@@ -82,24 +74,25 @@ impl Blocks {
 
     /// Forgets the blocks that have bytes of a range.
     pub fn forget(&mut self, file: u64, range: &Range<u64>) {
-        for (start, _) in self.within(file, range) {
-            self.remove(file, start);
-        }
+        let found = self.files.get(&file).map(|blocks| blocks.within(range)).unwrap_or_default();
+        found.iter().for_each(|(found, _)| self.remove(file, found.start));
     }
 
     /// Forgets all blocks of a file.
     pub fn close(&mut self, file: u64) {
         self.forget(file, &(0..u64::MAX));
+        self.files.remove(&file);
     }
 
     /// Drops the blocks that were used longest ago. Blocks that are on their way stay.
     fn evict(&mut self, limit: u64) {
-        let here = self.blocks.iter().filter(|(_, block)| block.bytes.is_over());
-        let mut here: Vec<_> = here.map(|(&key, block)| (block.used, key)).collect();
+        let all = self.files.iter().flat_map(|(&file, blocks)| blocks.iter().map(move |(at, block)| (file, at, block)));
+        let here = all.filter(|(_, _, block)| block.bytes.is_over());
+        let mut here: Vec<_> = here.map(|(file, at, block)| (block.used, file, at.start)).collect();
         here.sort_unstable();
         // More than needed, so that this is seldom done.
         let enough = limit - limit / 8;
-        for (_, (file, start)) in here {
+        for (_, file, start) in here {
             if self.held <= enough {
                 break;
             }
@@ -108,16 +101,8 @@ impl Blocks {
     }
 
     fn remove(&mut self, file: u64, start: u64) {
-        if let Some(block) = self.blocks.remove(&(file, start)) {
-            self.held -= block.end - start;
+        if let Some((range, _)) = self.files.get_mut(&file).and_then(|blocks| blocks.remove(start)) {
+            self.held -= range.end - range.start;
         }
-    }
-
-    /// Start and end of the blocks that have bytes of a range, in order.
-    fn within(&self, file: u64, range: &Range<u64>) -> Vec<(u64, u64)> {
-        let place = |(&(_, start), block): (&(u64, u64), &Block)| (start, block.end);
-        let before = self.blocks.range((file, 0)..(file, range.start)).next_back().map(place);
-        let before = before.filter(|(_, end)| *end > range.start);
-        before.into_iter().chain(self.blocks.range((file, range.start)..(file, range.end)).map(place)).collect()
     }
 }

@@ -7,41 +7,28 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
 
+use super::client::Timeouts;
 use super::failure::Kind;
-use super::fetch::Part;
-use super::promise::Pending;
+use super::pending::Pending;
 use super::remote::Remote;
-use super::request::{Doing, FetchError, Link, SLOWEST_BYTES_PER_SECOND, Task};
-use super::times::Times;
+use super::request::Part;
+use super::request::{FetchError, Operation, Request, SLOWEST_BYTES_PER_SECOND, StoreClient, if_found};
 use super::url::Address;
 use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
 
-/// How often a conditional write is tried when other writers interfere.
+/// The number of tries of a conditional write when other writers interfere.
 const CONFLICTS: u64 = 8;
 
 /// The object that is used to probe what a store supports.
 const PROBE: &str = ".vidrec-probe";
-/// How often the store is probed.
+/// The number of probes of a store.
 const PROBES: u32 = 4;
-
-/// How a store handles conditional writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Probed {
-    /// It refuses writes whose condition does not hold.
-    Refuses,
-    /// It accepted a write whose condition did not hold, unless another publisher was in the way.
-    Accepts,
-    /// It says that it supports none.
-    CannotSay,
-    /// The probe object existed: a killed process left it, or another publisher is probing at the same time.
-    WasThere,
-}
 
 /// A folder in object storage.
 #[derive(Clone)]
@@ -51,28 +38,11 @@ pub struct Bucket {
     pub(super) remote: Arc<Remote>,
 }
 
-/// What identifies one version of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tag {
-    e_tag: Option<String>,
-    /// The version that Google's storage uses to tell versions apart. Other stores have none, or do not compare it.
-    version: Option<String>,
-}
+/// The identity of one version of an object.
+pub type Tag = UpdateVersion;
 
-impl Tag {
-    fn of(meta: &ObjectMeta) -> Self {
-        Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
-    }
-}
-
-/// What is known about an object before it is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Its length.
-    pub bytes: u64,
-    pub tag: Tag,
-    /// When it was last changed, by the clock of the server.
-    pub changed: SystemTime,
+fn tag_of(meta: &ObjectMeta) -> Tag {
+    Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
 }
 
 /// Leaves out the client, which holds the credentials.
@@ -97,9 +67,9 @@ impl Bucket {
         if !what.is_empty() {
             return Err(Error::usage(what).file(location).help(help));
         }
-        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, Times::of_writes(storage.timeout))?;
+        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, Timeouts::of_writes(storage.timeout))?;
         let bucket = Bucket { location: location.to_owned(), address, remote };
-        bucket.link()?;
+        bucket.client()?;
         Ok(bucket)
     }
 
@@ -113,19 +83,17 @@ impl Bucket {
         self.location.join(name)
     }
 
-    /// Asks whether an object exists.
-    pub fn look(&self, name: &str) -> Result<Option<Found>> {
-        self.run(name, Doing::Read, 0, |link, task| async move { link.look(&task).await })
+    /// Asks whether an object exists. Returns its length.
+    pub fn look(&self, name: &str) -> Result<Option<u64>> {
+        let meta = self.run(name, Operation::Read, 0, |client, request| async move { client.look(&request).await })?;
+        Ok(meta.map(|meta| meta.size))
     }
 
     /// Reads a whole object of at most `most` bytes. `None` if it does not exist.
     pub fn read(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
-        self.run(name, Doing::Read, 0, move |link, task| async move {
-            match link.fetch(&task, Part::Whole(most), None).await {
-                Ok((bytes, meta)) => Ok(Some((bytes, Tag::of(&meta)))),
-                Err(e) if e.is(Kind::NotFound) => Ok(None),
-                Err(e) => Err(e),
-            }
+        self.run(name, Operation::Read, 0, move |client, request| async move {
+            let found = if_found(client.fetch(&request, Part::Whole(most), None).await)?;
+            Ok(found.map(|(bytes, meta)| (bytes, tag_of(&meta))))
         })
     }
 
@@ -141,8 +109,8 @@ impl Bucket {
         if length == 0 {
             return Ok(Vec::new());
         }
-        let (bytes, _) = self.run(name, Doing::Read, length, move |link, task| async move {
-            link.fetch(&task, Part::Range(start..end), None).await
+        let (bytes, _) = self.run(name, Operation::Read, length, move |client, request| async move {
+            client.fetch(&request, Part::Range(start..end), None).await
         })?;
         if bytes.len() as u64 == length {
             return Ok(bytes);
@@ -155,8 +123,8 @@ impl Bucket {
     pub fn put(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
         let size = bytes.len() as u64;
         let payload = PutPayload::from(bytes);
-        self.run(name, Doing::Write, size, |link, task| async move {
-            link.put(&task, &payload, PutMode::Overwrite).await.map(drop)
+        self.run(name, Operation::Write, size, |client, request| async move {
+            client.put(&request, &payload, PutMode::Overwrite).await.map(drop)
         })
     }
 
@@ -175,17 +143,19 @@ impl Bucket {
     fn put_if(&self, name: &str, bytes: Vec<u8>, of: Option<Tag>) -> Result<bool> {
         let size = bytes.len() as u64;
         let payload = PutPayload::from(bytes);
-        self.run(name, Doing::Write, size, |link, task| async move { link.put_if(&task, &payload, of).await })
+        self.run(
+            name,
+            Operation::Write,
+            size,
+            |client, request| async move { client.put_if(&request, &payload, of).await },
+        )
     }
 
     /// Removes an object, if it exists.
     pub fn remove(&self, name: &str) -> Result<()> {
-        self.run(name, Doing::Remove, 0, |link, task| async move {
-            let store = &link.client.store;
-            match link.run(&task, || async { Ok(store.delete(&task.key).await?) }).await {
-                Err(e) if e.is(Kind::NotFound) => Ok(()),
-                other => other,
-            }
+        self.run(name, Operation::Remove, 0, |client, request| async move {
+            let store = &client.api.store;
+            if_found(client.run(&request, || async { Ok(store.delete(&request.key).await?) }).await).map(drop)
         })
     }
 
@@ -196,18 +166,47 @@ impl Bucket {
     /// Another publisher that probes at the same time can make a store look as if it lacked this support. The
     /// opposite cannot happen. So a store is probed several times before it counts as lacking.
     pub fn has_conditions(&self) -> Result<bool> {
-        for tries in 1.. {
-            let found = self.tries_conditions();
+        let mut is_vacant = true;
+        for _ in 0..PROBES {
+            let found = self.probe();
             let removed = self.remove(PROBE);
             match found? {
-                Probed::Refuses => return removed.map(|()| true),
-                Probed::CannotSay => return removed.map(|()| false),
-                Probed::Accepts | Probed::WasThere if tries < PROBES => removed?,
-                Probed::Accepts => return removed.map(|()| false),
-                Probed::WasThere => break,
+                // The store does not know conditions.
+                None => return removed.map(|()| false),
+                Some([true, false, false]) => return removed.map(|()| true),
+                Some([is_first, ..]) => is_vacant = is_first,
             }
+            removed?;
+        }
+        if is_vacant {
+            return Ok(false);
         }
         Err(Error::lost("the server keeps refusing an object with a new name").file(self.path(PROBE)))
+    }
+
+    /// Writes three objects of one name. Returns whether the server accepted each, or `None` if it says that it supports
+    /// no conditions.
+    fn probe(&self) -> Result<Option<[bool; 3]>> {
+        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
+        let mut accepted = [false; 3];
+        for (accepted, (text, of)) in accepted.iter_mut().zip([
+            ("the first object", None),
+            ("the second one", None),
+            ("a third one", Some(no_version)),
+        ]) {
+            let payload = PutPayload::from_static(text.as_bytes());
+            let put = self.run(PROBE, Operation::Write, 0, |client, request| async move {
+                match client.put_if(&request, &payload, of).await {
+                    Err(e) if e.is(Kind::Unsupported) => Ok(None),
+                    other => other.map(Some),
+                }
+            });
+            match put? {
+                None => return Ok(None),
+                Some(is_accepted) => *accepted = is_accepted,
+            }
+        }
+        Ok(Some(accepted))
     }
 
     /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
@@ -221,85 +220,66 @@ impl Bucket {
         self.remove(PROBE)
     }
 
-    /// What was sent and received so far.
+    /// Counters of requests and bytes so far.
     pub fn stats(&self) -> RemoteStats {
         self.remote.stats()
     }
 
-    fn tries_conditions(&self) -> Result<Probed> {
-        let name = PROBE;
-        let put = |text: &'static str, of: Option<Tag>| {
-            let payload = PutPayload::from_static(text.as_bytes());
-            self.run(name, Doing::Write, 0, |link, task| async move {
-                match link.put_if(&task, &payload, of).await {
-                    Err(e) if e.is(Kind::Unsupported) => Ok(None),
-                    other => other.map(Some),
-                }
-            })
-        };
-        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
-        match put("the first of three objects of this name: vidrec tries whether the others are refused", None)? {
-            Some(true) => {
-                let is_replaced = || put("the third one", Some(no_version)).map(|third| third != Some(false));
-                let refuses = put("the second one", None)? == Some(false) && !is_replaced()?;
-                Ok(if refuses { Probed::Refuses } else { Probed::Accepts })
-            }
-            Some(false) => Ok(Probed::WasThere),
-            None => Ok(Probed::CannotSay),
-        }
+    pub(super) fn client(&self) -> Result<Arc<StoreClient>> {
+        self.remote.client(&self.address)
     }
 
-    pub(super) fn link(&self) -> Result<Arc<Link>> {
-        self.remote.link(&self.address)
-    }
-
-    pub(super) fn task(&self, name: &str, doing: Doing, bytes: u64) -> Result<Task> {
+    pub(super) fn request(&self, name: &str, operation: Operation, bytes: u64) -> Result<Request> {
         let location = self.path(name);
         let key = Address::of(&location)?.key;
-        Ok(Task { doing, location, key, bytes })
+        Ok(Request { operation, location, key, bytes })
     }
 
     /// Makes requests about an object, and waits for their result.
-    fn run<T, F>(&self, name: &str, doing: Doing, bytes: u64, work: impl FnOnce(Arc<Link>, Task) -> F) -> Result<T>
+    fn run<T, F>(
+        &self,
+        name: &str,
+        operation: Operation,
+        bytes: u64,
+        work: impl FnOnce(Arc<StoreClient>, Request) -> F,
+    ) -> Result<T>
     where
-        T: Clone + Send + 'static,
+        T: Clone + Send + Sync + 'static,
         F: Future<Output = Result<T, FetchError>> + Send + 'static,
     {
-        let task = self.task(name, doing, bytes)?;
-        let location = task.location.clone();
-        let pending = self.remote.start(work(self.link()?, task))?;
-        self.wait(&pending, bytes).map_err(|e| if e.path().is_none() { e.file(location) } else { e })
+        let request = self.request(name, operation, bytes)?;
+        let location = request.location.clone();
+        let pending = Pending::start(work(self.client()?, request))?;
+        self.wait(&pending, bytes, None).map_err(|e| if e.path().is_none() { e.file(location) } else { e })
     }
 
     /// Waits for requests that transfer `bytes` bytes.
-    pub(super) fn wait<T: Clone + Send + 'static>(&self, pending: &Pending<T>, bytes: u64) -> Result<T> {
+    pub(super) fn wait<T: Clone + Send + Sync + 'static>(
+        &self,
+        pending: &Pending<T>,
+        bytes: u64,
+        tick: Option<&mut dyn FnMut() -> Result<()>>,
+    ) -> Result<T> {
         // Beyond the patience for every request, this allows time for the bytes, and for reads of an object that was
         // in the way.
-        let longer = self.remote.patience().saturating_add(Duration::from_secs(2 * bytes / SLOWEST_BYTES_PER_SECOND));
-        pending.is_over_within(longer);
-        self.remote.wait(pending)
+        let longer = self.remote.patience().saturating_mul(2);
+        let longer = longer.saturating_add(Duration::from_secs(2 * bytes / SLOWEST_BYTES_PER_SECOND));
+        self.remote.wait_for(pending, longer, tick)
     }
 }
 
-impl Link {
-    pub(super) async fn look(&self, task: &Task) -> Result<Option<Found>, FetchError> {
-        let store = &self.client.store;
+impl StoreClient {
+    pub(super) async fn look(&self, request: &Request) -> Result<Option<ObjectMeta>, FetchError> {
+        let store = &self.api.store;
         let head = || GetOptions { head: true, ..GetOptions::default() };
-        match self.run(task, || async { Ok(store.get_opts(&task.key, head()).await?) }).await {
-            Ok(found) => {
-                let (tag, meta) = (Tag::of(&found.meta), found.meta);
-                Ok(Some(Found { bytes: meta.size, tag, changed: meta.last_modified.into() }))
-            }
-            Err(e) if e.is(Kind::NotFound) => Ok(None),
-            Err(e) => Err(e),
-        }
+        if_found(self.run(request, || async { Ok(store.get_opts(&request.key, head()).await?.meta) }).await)
     }
 
-    pub(super) async fn put(&self, task: &Task, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
-        let store = &self.client.store;
+    pub(super) async fn put(&self, request: &Request, payload: &PutPayload, mode: PutMode) -> Result<bool, FetchError> {
+        let store = &self.api.store;
         let has_condition = mode != PutMode::Overwrite;
-        self.run(task, || async {
-            match store.put_opts(&task.key, payload.clone(), mode.clone().into()).await {
+        self.run(request, || async {
+            match store.put_opts(&request.key, payload.clone(), mode.clone().into()).await {
                 // A conflict with writes of others also ends here, even if none of these succeeded.
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. })
                     if has_condition =>
@@ -313,36 +293,32 @@ impl Link {
     }
 
     /// Replaces the version `of` of an object. With `None`, it creates the object if there is none.
-    async fn put_if(&self, task: &Task, payload: &PutPayload, of: Option<Tag>) -> Result<bool, FetchError> {
-        let mode = of.clone().map_or(PutMode::Create, |Tag { e_tag, version }| {
-            PutMode::Update(object_store::UpdateVersion { e_tag, version })
-        });
+    async fn put_if(&self, request: &Request, payload: &PutPayload, of: Option<Tag>) -> Result<bool, FetchError> {
+        let mode = of.clone().map_or(PutMode::Create, PutMode::Update);
         for tries in 1..=CONFLICTS {
-            if self.put(task, payload, mode.clone()).await? {
+            if self.put(request, payload, mode.clone()).await? {
                 return Ok(true);
             }
-            let there = self.look(&Task { doing: Doing::Read, bytes: 0, ..task.clone() }).await?;
+            let there = self.look(&Request { operation: Operation::Read, bytes: 0, ..request.clone() }).await?;
             if let Some(found) = &there
-                && found.bytes == payload.content_length() as u64
-                && self.has(task, payload, found.bytes).await?
+                && found.size == payload.content_length() as u64
+                && self.has(request, payload, found.size).await?
             {
                 return Ok(true);
             }
-            if there.map(|found| found.tag) != of {
+            if there.as_ref().map(tag_of) != of {
                 return Ok(false);
             }
             tokio::time::sleep(Duration::from_millis(50 << tries)).await;
         }
         let what = "the server keeps refusing the write because of other writers, although nobody wrote the object";
-        Err(task.failed(what, "try again later", CONFLICTS))
+        Err(request.failed(what, "try again later", CONFLICTS))
     }
 
     /// Whether an object has these bytes.
-    async fn has(&self, task: &Task, payload: &PutPayload, most: u64) -> Result<bool, FetchError> {
-        match self.fetch(&Task { doing: Doing::Read, ..task.clone() }, Part::Whole(most), None).await {
-            Ok((bytes, _)) => Ok(payload.iter().flat_map(|chunk| chunk.iter()).eq(&bytes)),
-            Err(e) if e.is(Kind::NotFound) => Ok(false),
-            Err(e) => Err(e),
-        }
+    async fn has(&self, request: &Request, payload: &PutPayload, most: u64) -> Result<bool, FetchError> {
+        let request = Request { operation: Operation::Read, ..request.clone() };
+        let found = if_found(self.fetch(&request, Part::Whole(most), None).await)?;
+        Ok(found.is_some_and(|(bytes, _)| payload.iter().flat_map(|chunk| chunk.iter()).eq(&bytes)))
     }
 }

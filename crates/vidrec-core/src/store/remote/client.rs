@@ -1,80 +1,252 @@
-//! Builds the HTTP client that object_store's options describe, except that it follows no redirects, and reads the
-//! certificate authorities that it trusts beside those of the system.
+//! The client of one store: which store it is, with which options and credentials.
 //!
-//! object_store accepts a client from outside, but offers none that asks before it follows a redirect.
-//!
-//! rustls takes the system's authorities from where OpenSSL does, or from the file or folder that `SSL_CERT_FILE` or
-//! `SSL_CERT_DIR` names.
+//! The options take precedence over the environment, and the environment takes precedence over the files of the
+//! cloud's own tools. object_store reads these files for Google and Azure; [`aws`](super::aws) reads them for AWS.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use object_store::client::ClientConfigKey as Key;
-use object_store::{ClientOptions, Error, Result};
-use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder, Proxy};
+use async_trait::async_trait;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+};
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::http::HttpBuilder;
+use object_store::list::PaginatedListStore;
+use object_store::multipart::MultipartStore;
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use reqwest::Certificate;
 
-use super::addresses::Names;
-use vidrec_format::error;
+use super::aws;
+use super::http_client::{CA_BUNDLE, OPTIONS, RedirectClient, authorities};
+use super::hub::{self, Hub};
+use super::url::Address;
+use vidrec_format::error::{Error, Result};
 
-/// The storage option that names a file of authorities. AWS's own tools use the same name in their files.
-pub(super) const CA_BUNDLE: &str = "ca_bundle";
+/// The interfaces of a store's client, by their use.
+#[derive(Clone)]
+pub(super) struct StoreApi {
+    pub store: Arc<dyn ObjectStore>,
+    /// For objects that are written in parts; `None` for web servers, which are read-only.
+    pub parts: Option<Arc<dyn MultipartStore>>,
+    /// For the objects below a location; `None` for web servers, which have no lists.
+    pub lists: Option<Arc<dyn PaginatedListStore>>,
+    /// For the commits of revisions, if this is the Hugging Face Hub.
+    pub hub: Option<Arc<Hub>>,
+}
 
-/// The options of connections that exist.
-pub(super) const OPTIONS: [&str; 5] =
-    ["allow_http", "allow_invalid_certificates", "connect_timeout", "proxy_url", "read_timeout"];
-
-/// Builds a client. Its callers limit the time of a whole request. It does not use HTTP/2, in which all requests would
-/// share a connection, because that was slower (arrow-rs-object-store#104).
-pub(super) fn client(options: &ClientOptions, authorities: &[Certificate], names: Names) -> Result<Client> {
-    let get = |key| options.get_config_value(&key);
-    let is = |key| get(key).is_some_and(|value| value.eq_ignore_ascii_case("true") || value == "1");
-    // Compressed answers would differ from the objects in length.
-    let mut builder = ClientBuilder::new().no_gzip().no_brotli().no_zstd().no_deflate();
-    builder = builder.redirect(Policy::none()).referer(false).http1_only();
-    builder = builder.user_agent(concat!("vidrec/", env!("CARGO_PKG_VERSION")));
-    builder = builder.tls_certs_merge(authorities.iter().cloned()).dns_resolver(Arc::new(names));
-    builder = builder.tls_danger_accept_invalid_certs(is(Key::AllowInvalidCertificates));
-    // Other code checks the scheme of each redirect.
-    builder = builder.https_only(!is(Key::AllowHttp));
-    let time = |key: Key| {
-        let text = get(key).unwrap_or_else(|| "1 day".to_owned());
-        let wrong = |_| failed(format!("the storage option {} cannot be {text:?}", key.as_ref()));
-        humantime::parse_duration(&text).map_err(wrong)
-    };
-    builder = builder.connect_timeout(time(Key::ConnectTimeout)?).read_timeout(time(Key::ReadTimeout)?);
-    if let Some(url) = get(Key::ProxyUrl) {
-        builder = builder.proxy(Proxy::all(url).map_err(failed)?);
+impl StoreApi {
+    fn of<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Self {
+        let store = Arc::new(store);
+        StoreApi { store: store.clone(), parts: Some(store.clone()), lists: Some(store), hub: None }
     }
-    builder.build().map_err(failed)
 }
 
-fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::Generic { store: "HTTP client", source: e.into() }
-}
-
-/// Reads a file of PEM certificates.
-pub(super) fn authorities(path: &Path) -> error::Result<Vec<Certificate>> {
-    const HELP: &str = "the storage option ca_bundle, or AWS_CA_BUNDLE, names a file of certificates in PEM";
-    let text = std::fs::read(path).map_err(|e| error::Error::io("read the certificates", path, e).help(HELP))?;
-    let wrong = || error::Error::usage("there are no certificates in the file").file(path).help(HELP);
-    let found = Certificate::from_pem_bundle(&text).map_err(|e| wrong().found(e))?;
-    if found.is_empty() { Err(wrong()) } else { Ok(found) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_without_certificates_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ca.pem");
-        assert!(authorities(&path).unwrap_err().to_string().contains("ca.pem"));
-        for text in ["", "hunter2", "-----BEGIN PRIVATE KEY-----\naHVudGVyMg==\n-----END PRIVATE KEY-----\n"] {
-            std::fs::write(&path, text).unwrap();
-            let e = authorities(&path).unwrap_err().to_string();
-            assert!(e.contains("no certificates") && e.contains("ca.pem") && !e.contains("hunter2"), "{e}");
+/// Makes the client for the store of `address`.
+pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, times: &Timeouts) -> Result<StoreApi> {
+    // If a program has installed another provider in this process, TLS works already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let failed = |e: object_store::Error| cannot_connect(address, &e);
+    let mut options = options.clone();
+    // A user who names a location or an endpoint without TLS wants no TLS.
+    options.entry("allow_http".to_owned()).or_insert_with(|| "true".to_owned());
+    options.entry("read_timeout".to_owned()).or_insert_with(|| times.silence());
+    let is_hub = address.scheme == "hf";
+    let profile = (address.scheme == "s3").then(aws::Profile::read).transpose()?;
+    let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from).or_else(|| profile.as_ref()?.ca_bundle());
+    let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
+    let connector = Connector { authorities, is_hub };
+    let url = &address.store;
+    match &*address.scheme {
+        "s3" => {
+            let given = set(AmazonS3Builder::new(), AmazonS3Builder::with_config, address, &options)?;
+            let mut builder = set(AmazonS3Builder::from_env(), AmazonS3Builder::with_config, address, &options)?;
+            if let Some(profile) = &profile {
+                builder = profile.complete(builder, &given)?;
+            }
+            // Objects are removed one by one, because not every server can remove several with one request.
+            let builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
+            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
+            builder.build().map(StoreApi::of).map_err(failed)
         }
+        "gs" => {
+            let builder = GoogleCloudStorageBuilder::from_env();
+            let builder = set(builder, GoogleCloudStorageBuilder::with_config, address, &options)?;
+            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
+            builder.build().map(StoreApi::of).map_err(failed)
+        }
+        "az" => {
+            let builder = MicrosoftAzureBuilder::from_env();
+            let builder = set(builder, MicrosoftAzureBuilder::with_config, address, &options)?;
+            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
+            builder.build().map(StoreApi::of).map_err(failed)
+        }
+        _ => {
+            let settings = is_hub.then(|| hub::settings(take(&mut options, "endpoint"), take(&mut options, "token")));
+            let (endpoint, headers) = settings.transpose()?.unwrap_or_default();
+            let client = set(ClientOptions::new(), ClientOptions::with_config, address, &options)?;
+            let client = client.with_default_headers(headers);
+            let http = is_hub.then(|| connector.connect(&client)).transpose().map_err(failed)?;
+            let hub = http.map(|http| Arc::new(Hub { http, endpoint, store: url.clone() }));
+            let url = hub.as_ref().map_or_else(|| url.clone(), |hub| hub.files());
+            let builder = HttpBuilder::new().with_client_options(client).with_url(url);
+            let store = builder.with_retry(times.retries()).with_http_connector(connector).build().map_err(failed)?;
+            let lists = hub.clone().map(|hub| hub as Arc<dyn PaginatedListStore>);
+            Ok(StoreApi { store: Arc::new(store), parts: None, lists, hub })
+        }
+    }
+}
+
+fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
+    // rustls requires certificates even without TLS.
+    if format!("{e:?}").contains("No CA certificates") {
+        let help =
+            "install them (ca-certificates), or name a file of them: the storage option ca_bundle, or SSL_CERT_FILE";
+        return Error::usage("this machine has no certificate authorities").file(&address.store).help(help);
+    }
+    Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
+}
+
+/// Removes an option of vidrec's own.
+fn take(options: &mut BTreeMap<String, String>, name: &str) -> Option<String> {
+    let key = options.keys().find(|key| key.eq_ignore_ascii_case(name))?.clone();
+    options.remove(&key)
+}
+
+/// Gives a builder the user's options.
+fn set<B, K: FromStr + AsRef<str>>(
+    mut builder: B,
+    with_config: fn(B, K, String) -> B,
+    address: &Address,
+    options: &BTreeMap<String, String>,
+) -> Result<B> {
+    for (name, value) in options {
+        // Not all of object_store's options of connections exist here.
+        let exists = |key: &K| key.as_ref().parse::<ClientConfigKey>().is_err() || OPTIONS.contains(&key.as_ref());
+        let Some(key) = name.to_ascii_lowercase().parse().ok().filter(exists) else {
+            let e = Error::usage(format!("{}:// has no storage option {name:?}", address.scheme)).file(&address.store);
+            return Err(e.help("the names are those of object_store's configuration keys, as in pandas and polars"));
+        };
+        builder = with_config(builder, key, value.clone());
+    }
+    Ok(builder)
+}
+
+/// The server's last response to one request, and the number of times that the request was sent.
+#[derive(Debug, Default, Clone)]
+pub(super) struct ResponseInfo {
+    /// The status; `None` before the first response.
+    pub status: Option<u16>,
+    pub sent: u64,
+    /// The region of the bucket, if S3 names it in a header.
+    pub region: Option<String>,
+    /// The code of the error, if the Hugging Face Hub answered; empty if it names none.
+    pub hub_code: Option<String>,
+}
+
+tokio::task_local! {
+    /// The response to the request that this task makes.
+    pub(super) static RESPONSE: Arc<Mutex<ResponseInfo>>;
+}
+
+/// Changes what is known of the response to the request that this task makes.
+fn note(change: impl FnOnce(&mut ResponseInfo)) {
+    // The client also sends requests that no task waits for.
+    let _ = RESPONSE.try_with(|response| change(&mut response.lock().unwrap_or_else(PoisonError::into_inner)));
+}
+
+/// Connects as object_store does by default, except for redirects, and watches the answers.
+#[derive(Debug)]
+pub(super) struct Connector {
+    /// Authorities that may sign certificates of servers, beside those of the system.
+    pub authorities: Vec<Certificate>,
+    /// Whether the server is the Hugging Face Hub.
+    pub is_hub: bool,
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let following = RedirectClient::new(options, &self.authorities, self.is_hub)?;
+        Ok(HttpClient::new(Service { following, is_hub: self.is_hub, contact: AtomicU8::new(0) }))
+    }
+}
+
+#[derive(Debug)]
+struct Service {
+    following: RedirectClient,
+    is_hub: bool,
+    /// Failed connections so far, or [`REACHED`].
+    contact: AtomicU8,
+}
+
+/// The server has answered.
+const REACHED: u8 = u8::MAX;
+/// Connections to a server that has never answered. As a rule, its address is wrong.
+const FIRST_TRIES: u8 = 3;
+
+impl Service {
+    /// Notes that a connection failed. object_store does not repeat errors of unknown kind.
+    fn failed(&self, e: HttpError) -> HttpError {
+        let next = |tries: u8| (tries != REACHED).then_some(tries.saturating_add(1).min(FIRST_TRIES));
+        let is_connect = e.kind() == HttpErrorKind::Connect;
+        let is_last = || self.contact.fetch_update(Relaxed, Relaxed, next).is_ok_and(|n| n + 1 >= FIRST_TRIES);
+        // A certificate that is refused once is refused again.
+        let is_last = is_connect && (format!("{e:?}").contains("InvalidCertificate") || is_last());
+        if is_last { HttpError::new(HttpErrorKind::Unknown, e) } else { e }
+    }
+}
+
+#[async_trait]
+impl HttpService for Service {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        note(|known| known.sent += 1);
+        let response = self.following.send(request).await.map_err(|e| self.failed(e))?;
+        self.contact.store(REACHED, Relaxed);
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        note(|known| {
+            known.status = Some(response.status().as_u16());
+            known.region = header("x-amz-bucket-region").or(known.region.take());
+            known.hub_code = self.is_hub.then(|| header("x-error-code").unwrap_or_default());
+        });
+        Ok(response)
+    }
+}
+
+/// Time limits of requests.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timeouts {
+    /// All tries of a request together, without the time for its bytes.
+    pub timeout: Duration,
+    /// The request is sent again if the server sends nothing for this time.
+    silence: Duration,
+}
+
+impl Timeouts {
+    pub fn of_reads(timeout: Duration) -> Self {
+        Timeouts { timeout, silence: (timeout / 4).min(Duration::from_secs(10)) }
+    }
+
+    /// A server may need long for what it is sent.
+    pub fn of_writes(timeout: Duration) -> Self {
+        Timeouts { timeout, silence: timeout }
+    }
+
+    /// The silence, as an option of a client.
+    pub fn silence(&self) -> String {
+        format!("{} ms", self.silence.as_millis().max(1))
+    }
+
+    /// How object_store repeats requests.
+    pub fn retries(&self) -> RetryConfig {
+        let longest = Duration::from_secs(5).min(self.timeout / 8).max(Duration::from_millis(1));
+        let (init_backoff, max_backoff) = (Duration::from_millis(100).min(longest), longest);
+        let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
+        RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: self.timeout }
     }
 }

@@ -4,12 +4,11 @@ use object_store::client::HttpError;
 use object_store::path::Path as Key;
 
 use super::aws::NoCredentials;
-use super::http::Answer;
-use super::redirect_policy::Refused;
-use super::refusal;
+use super::client::ResponseInfo;
+use super::http_client::RedirectError;
 
 /// Why a request failed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub what: String,
     pub help: &'static str,
@@ -57,28 +56,27 @@ pub(super) fn cause(e: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// Explains a failed request: what it means, and what to do about it.
-pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
+pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key) -> Failure {
     use object_store::Error as E;
-    let status = answer.status();
+    let status = answer.status;
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
-    let refused = || {
-        let refusal::Refusal { what, help } = match answer.hub_code() {
-            Some(code) => refusal::on_hub(code, &cause(e), status),
-            None => refusal::of(&cause(e), status, answer.region()),
-        };
-        refuse(what, help)
+    let refused = || match answer.hub_code.as_deref() {
+        Some(code) => on_hub(code, &cause(e), status),
+        None => of_answer(&cause(e), status, answer.region.as_deref()),
     };
     if let Some(none) = inside::<NoCredentials>(e) {
         return refuse(none.to_string(), "run the command by hand, and sign in if it asks for that");
     }
-    if let Some(refused) = inside::<Refused>(e) {
+    if let Some(refused) = inside::<RedirectError>(e) {
         return refuse(refused.to_string(), refused.help());
     }
     if status.is_some_and(|status| status >= 400) && inside::<HttpError>(e).is_some() {
         return passing(said("the server's explanation of the error broke off"));
     }
     match (e, status) {
-        (E::NotFound { .. }, _) if matches!(answer.hub_code(), Some("RepoNotFound" | "RevisionNotFound")) => refused(),
+        (E::NotFound { .. }, _) if matches!(answer.hub_code.as_deref(), Some("RepoNotFound" | "RevisionNotFound")) => {
+            refused()
+        }
         (E::NotFound { .. }, _) => {
             let help = "check the location: bucket or host, and path";
             Failure { what: said("there is no such object"), help, kind: Kind::NotFound }
@@ -113,58 +111,163 @@ fn inside<'a, E: std::error::Error + 'static>(e: &'a (dyn std::error::Error + 's
 
 /// Explains a failure outside HTTP. Only the words of the error tell such failures apart.
 fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure {
+    const OTHER: &str = "use another server, or fetch a local copy first";
+    const SIGNER: &str = "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE";
+    const KEYS: &str =
+        "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true";
+    const HOST: &str = "check the host, the port and the endpoint";
     // The words of the location itself say nothing about the failure.
     let mut text = format!("{e:?}").to_ascii_lowercase().replace("continuation-token", "");
     for part in key.parts() {
         text = text.replace(&format!("/{}", part.as_ref().to_ascii_lowercase()), "/");
     }
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["certificate", "unknownissuer"]) {
-        let (what, help) = match () {
-            () if has(&["unknownissuer"]) => (
-                "is signed by an authority that this machine does not know",
-                "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE",
-            ),
-            () if has(&["expired"]) => ("has expired", "renew it on the server, or set the clock of this machine"),
-            () if has(&["notvalidyet"]) => ("is not valid yet", "set the clock of this machine"),
-            () if has(&["notvalidforname"]) => ("is for another host", "check the host name or the endpoint"),
-            () => ("is not accepted", "check the host name and the certificates of this machine"),
-        };
-        return refuse(format!("the server's certificate {what}: {}", cause(e)), help);
+    let with_cause = |what: &str, help| refuse(format!("{what}: {}", cause(e)), help);
+    let certificate = |what: &str, help| with_cause(&format!("the server's certificate {what}"), help);
+    let is_certificate = has(&["certificate", "unknownissuer"]);
+    let is_credential = has(&["169.254.169.254", "metadata", "credential", "oauth", "token"]) && status.is_none();
+    match () {
+        () if has(&["unknownissuer"]) => {
+            certificate("is signed by an authority that this machine does not know", SIGNER)
+        }
+        () if is_certificate && has(&["expired"]) => {
+            certificate("has expired", "renew it on the server, or set the clock of this machine")
+        }
+        () if is_certificate && has(&["notvalidyet"]) => {
+            certificate("is not valid yet", "set the clock of this machine")
+        }
+        () if is_certificate && has(&["notvalidforname"]) => {
+            certificate("is for another host", "check the host name or the endpoint")
+        }
+        () if is_certificate => {
+            certificate("is not accepted", "check the host name and the certificates of this machine")
+        }
+        () if has(&["dns error", "failed to lookup", "name or service not known"]) => {
+            with_cause("the host name cannot be resolved", "check the bucket, the region and the endpoint")
+        }
+        () if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) => {
+            refuse("the server sent a different range of the file than vidrec requested", OTHER)
+        }
+        () if has(&["content-length header missing", "missingcontentlength"]) => {
+            refuse("the server does not say how long the file is", OTHER)
+        }
+        () if is_credential => with_cause("there are no credentials", KEYS),
+        () if has(&["timed out", "timedout"]) => failing(None),
+        () if has(&["connection refused", "connectionrefused"]) => refuse("the connection was refused", HOST),
+        () if has(&["kind: connect,"]) => with_cause("could not connect", HOST),
+        () => passing(format!("the request failed: {}", cause(e))),
     }
-    if has(&["dns error", "failed to lookup", "name or service not known"]) {
-        return refuse(
-            format!("the host name cannot be resolved: {}", cause(e)),
-            "check the bucket, the region and the endpoint",
-        );
+}
+
+/// Explains a request that the Hugging Face Hub refused. `code` is that of its header `X-Error-Code`.
+fn on_hub(code: &str, text: &str, status: Option<u16>) -> Failure {
+    let (what, help) = match code {
+        "GatedRepo" => ("the data set is gated", "accept its conditions on the Hub, and set HF_TOKEN of that account"),
+        "RepoNotFound" => (
+            "there is no such data set, or it is private",
+            "check owner and name; for a private data set, set HF_TOKEN, or run `hf auth login`",
+        ),
+        "RevisionNotFound" => ("there is no such revision", "check the branch, tag or commit that follows the @"),
+        _ => ("access was refused", "check HF_TOKEN, or run `hf auth login`; the token must be allowed to read it"),
+    };
+    refusal(what, status, &short(if code.is_empty() { text } else { code }), help)
+}
+
+/// Explains a refused request. `text` is the body of the answer, or ends with it. `region` is the region of the
+/// bucket, if the head of the answer names it.
+pub(super) fn of_answer(text: &str, status: Option<u16>, region: Option<&str>) -> Failure {
+    let (what, help) = match status {
+        Some(401 | 403) => ("access was refused", "check the credentials and the right to read this object"),
+        Some(301 | 307 | 308) => ("the bucket is elsewhere", "check the region and the endpoint"),
+        _ => ("the request was refused", "check the region, the endpoint and the credentials"),
+    };
+    let code = element(text, "Code");
+    let is_elsewhere = match code {
+        _ if matches!(status, Some(301 | 307 | 308)) => true,
+        Some("AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException") => true,
+        code => code.is_none() && status == Some(400),
+    };
+    let region = region.or_else(|| element(text, "Region")).filter(|_| is_elsewhere);
+    // Errors of S3 that the status does not explain.
+    let help = match code.unwrap_or_default() {
+        _ if region.is_some() => "set the storage option region, or AWS_REGION, to the region of the bucket",
+        "SignatureDoesNotMatch" => "check the secret access key, and that it belongs to this access key",
+        "InvalidAccessKeyId" => "check the access key: the server does not know it",
+        "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired" => "get new credentials: the token is not valid",
+        "RequestTimeTooSkewed" => "set the clock of this machine",
+        "AccessDenied" => {
+            "check the credentials, the right to read this object (s3:GetObject), and its name: without the right to \
+             list, a missing object looks the same"
+        }
+        _ => help,
+    };
+    let said = match (region, code) {
+        (Some(region), _) => format!("the bucket is in the region {}", short(region)),
+        (None, Some(code)) => short(&[code, element(text, "Message").unwrap_or_default()].join(": ")),
+        // XML without a code may contain secrets, so none of it is shown.
+        (None, None) if text.contains("<?xml") => String::new(),
+        (None, None) => short(text),
+    };
+    refusal(what, status, said.trim_end_matches(':'), help)
+}
+
+fn refusal(what: &str, status: Option<u16>, said: &str, help: &'static str) -> Failure {
+    let status = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
+    let what = if said.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {said}") };
+    refuse(what, help)
+}
+
+/// Turns the help for a refused read into the help for a refused write.
+pub(super) fn help_to_write(help: &'static str) -> &'static str {
+    let is_about_reading = help.contains("the right to read");
+    if is_about_reading { "check the credentials, and the right to write there (on S3, s3:PutObject)" } else { help }
+}
+
+/// The text of an XML element that contains no elements.
+fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    let (found, _) = rest.split_once(&format!("</{name}>"))?;
+    (!found.is_empty() && !found.contains('<')).then_some(found)
+}
+
+/// Shortens a text, and puts it on one line.
+fn short(text: &str) -> String {
+    const MOST: usize = 300;
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error of S3: the text that was signed contains the session token.
+    const SIGNED: &str = "Server returned non-2xx status code: 403 Forbidden: <?xml version=\"1.0\"?>\n<Error>\
+        <Code>SignatureDoesNotMatch</Code><Message>The request signature does\n not match.</Message>\
+        <AWSAccessKeyId>AK</AWSAccessKeyId><CanonicalRequest>x-amz-security-token:hunter2</CanonicalRequest></Error>";
+
+    #[test]
+    fn refusals_say_what_does_not_fit_and_nothing_of_what_was_signed() {
+        let refusal = of_answer(SIGNED, Some(403), Some("eu-west-1"));
+        let what = "access was refused (HTTP 403): SignatureDoesNotMatch: The request signature does not match.";
+        assert!(refusal.what == what && refusal.help.contains("secret access key"), "{refusal:?}");
+        let denied = of_answer("<Error><Code>AccessDenied</Code></Error>", Some(403), None);
+        assert!(denied.what.ends_with("403): AccessDenied") && denied.help.contains("s3:GetObject"), "{denied:?}");
+        let unknown = of_answer("<?xml version=\"1.0\"?><Secret>hunter2</Secret>", Some(403), None);
+        assert_eq!(unknown.what, "access was refused (HTTP 403)");
+        assert_eq!(of_answer(" no\n entry ", Some(401), None).what, "access was refused (HTTP 401): no entry");
     }
-    if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) {
-        return refuse(
-            "the server sent a different range of the file than vidrec requested",
-            "use another server, or fetch a local copy first",
-        );
+
+    #[test]
+    fn the_region_of_a_bucket_is_named() {
+        let malformed = "<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>";
+        for (text, status, region) in
+            [("no location", 301, Some("eu-west-1")), ("", 400, Some("eu-west-1")), (malformed, 400, None)]
+        {
+            let refusal = of_answer(text, Some(status), region);
+            assert!(refusal.what.ends_with("the bucket is in the region eu-west-1"), "{refusal:?}");
+            assert!(refusal.help.contains("AWS_REGION"), "{refusal:?}");
+        }
+        let expired = of_answer("<Error><Code>ExpiredToken</Code></Error>", Some(400), Some("eu-west-1"));
+        assert!(expired.help.contains("token"), "{expired:?}");
     }
-    if has(&["content-length header missing", "missingcontentlength"]) {
-        return refuse(
-            "the server does not say how long the file is",
-            "use another server, or fetch a local copy first",
-        );
-    }
-    if has(&["169.254.169.254", "metadata", "credential", "oauth", "token"]) && status.is_none() {
-        return refuse(
-            format!("there are no credentials: {}", cause(e)),
-            "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true",
-        );
-    }
-    let unreached = refuse("", "check the host, the port and the endpoint");
-    if has(&["timed out", "timedout"]) {
-        return failing(None);
-    }
-    if has(&["connection refused", "connectionrefused"]) {
-        return Failure { what: "the connection was refused".into(), ..unreached };
-    }
-    if has(&["kind: connect,"]) {
-        return Failure { what: format!("could not connect: {}", cause(e)), ..unreached };
-    }
-    passing(format!("the request failed: {}", cause(e)))
 }

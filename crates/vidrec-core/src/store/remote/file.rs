@@ -6,18 +6,18 @@ use std::sync::atomic::{
     AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed},
 };
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::blocks::Bytes;
 use super::failure::Kind;
-use super::fetch::{Part, Version};
-use super::fill_once::FillOnce;
-use super::promise::Pending;
+use super::fill_once::{self, FillOnce};
+use super::pending::Pending;
 use super::remote::Remote;
-use super::request::Task;
+use super::request::Request;
+use super::request::{Part, Version};
 use super::url::Address;
-use crate::store::cache::{CachedObject, PAGE_BYTES};
+use crate::store::cache::CachedObject;
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
@@ -27,6 +27,8 @@ use vidrec_format::allocation;
 /// The bytes that one request asks for, or half as many again to avoid a small rest. AWS recommends ranges of 8 to 16 MB
 /// ("Performance design patterns for Amazon S3"). Smaller ranges arrive sooner and cost less to repeat.
 pub const REQUEST_BYTES: u64 = 8 << 20;
+/// The first bytes of an object, and the unit of memory for tables.
+const PAGE_BYTES: u64 = fill_once::BLOCK_BYTES;
 /// The largest unit to which reads of tables are rounded up.
 const MOST_TABLE_BYTES: u64 = 1 << 20;
 
@@ -72,13 +74,13 @@ impl Opening {
     /// Like [`start`](Self::start), with `head_bytes` bytes of the object's beginning.
     pub fn start_with(remote: &Arc<Remote>, location: &Path, head_bytes: u64) -> Result<Self> {
         let address = Address::of(location)?;
-        let link = remote.link(&address)?;
-        let task = Task::read(location, &address.key, head_bytes);
-        let head = remote.start(async move {
+        let client = remote.client(&address)?;
+        let request = Request::read(location, &address.key, head_bytes);
+        let head = Pending::start(async move {
             // An empty object has no range to ask for.
             let part = if head_bytes == 0 { Part::Whole(0) } else { Part::Range(0..head_bytes) };
-            let found = match link.fetch(&task, part, None).await {
-                Err(e) if e.is(Kind::BeyondEnd) => link.fetch(&task, Part::Whole(0), None).await,
+            let found = match client.fetch(&request, part, None).await {
+                Err(e) if e.is(Kind::BeyondEnd) => client.fetch(&request, Part::Whole(0), None).await,
                 found => found,
             };
             found.map(|(bytes, meta)| (Arc::new(bytes), Version::of(&meta)))
@@ -175,14 +177,12 @@ impl RemoteFile {
 
     /// Asks for ranges that will be read soon, and that are not on this machine.
     pub fn ask(&self, ranges: &[Range<u64>]) -> Result<()> {
-        let is_new = |range: &&Range<u64>| !self.remote.blocks().missing(self.number, (*range).clone()).is_empty();
+        let is_new = |range: &&Range<u64>| !self.remote.blocks().missing(self.number, range).is_empty();
         let new = ranges.iter().filter(|range| range.start < range.end).filter(is_new);
-        // The cache on disk keeps whole pages.
-        let unit = if self.kept.as_ref().is_some_and(|kept| !kept.is_full()) { PAGE_BYTES } else { 1 };
-        let wanted = new.filter(|range| !self.is_kept(range)).map(|range| self.units(range, unit)).collect();
+        let wanted = new.filter(|range| !self.is_kept(range)).cloned().collect();
         let mut blocks = self.remote.blocks();
         for range in merged(wanted) {
-            let missing = blocks.missing(self.number, range);
+            let missing = blocks.missing(self.number, &range);
             for piece in missing.into_iter().flat_map(|range| pieces(range, REQUEST_BYTES * 3 / 2)) {
                 let bytes = self.start(piece.clone())?;
                 blocks.insert(self.number, piece, bytes, self.remote.memory_bytes());
@@ -202,11 +202,11 @@ impl RemoteFile {
         range.start / unit * unit..range.end.next_multiple_of(unit).min(self.len())
     }
 
-    /// What to ask for with a range that is read without a plan. It doubles along a sequence of reads.
+    /// Returns the range of the request for a range that is read without a plan. It doubles along a sequence of reads.
     fn around(&self, range: &Range<u64>, around: Range<u64>) -> Range<u64> {
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around } else { range.clone() };
-        let mut sequence = self.sequence.get().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sequence = self.sequence.lock();
         let (end, size) = *sequence;
         // The last block may end with a whole page, in which this range begins.
         let follows = (end.saturating_sub(PAGE_BYTES)..=end).contains(&range.start) && size > 0;
@@ -219,7 +219,7 @@ impl RemoteFile {
 
     /// Asks for the next block of a sequence of reads that has reached the last one.
     fn read_on(&self, range: &Range<u64>) -> Result<()> {
-        let mut sequence = self.sequence.get().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sequence = self.sequence.lock();
         let (end, size) = *sequence;
         let is_last = size >= REQUEST_BYTES / 2 && (end - size..end).contains(&range.start) && end < self.len();
         if !is_last {
@@ -233,11 +233,11 @@ impl RemoteFile {
 
     /// Starts one request. The cache on disk has its bytes when it is over.
     pub(super) fn start(&self, range: Range<u64>) -> Result<Bytes> {
-        let (link, kept, version) = (self.remote.link(&self.address)?, self.kept.clone(), self.version.clone());
-        let task = Task::read(&self.location, &self.address.key, range.end - range.start);
-        self.remote.start(async move {
+        let (client, kept, version) = (self.remote.client(&self.address)?, self.kept.clone(), self.version.clone());
+        let request = Request::read(&self.location, &self.address.key, range.end - range.start);
+        Pending::start(async move {
             let start = range.start;
-            let bytes = Arc::new(link.fetch(&task, Part::Range(range), Some(&version)).await?.0);
+            let bytes = Arc::new(client.fetch(&request, Part::Range(range), Some(&version)).await?.0);
             if let Some(kept) = kept {
                 let of_disk = bytes.clone();
                 // Writing may take long, so it happens on another thread. Other answers arrive meanwhile.
@@ -245,6 +245,11 @@ impl RemoteFile {
             }
             Ok(bytes)
         })
+    }
+
+    /// Asks for a range with one request, for a caller that has other work while it waits.
+    pub fn request(self: &Arc<Self>, range: Range<u64>) -> Result<RangeRequest> {
+        Ok(RangeRequest { file: self.clone(), pending: self.start(range)? })
     }
 
     /// Forgets the bytes of a range, because they proved wrong: the next read fetches them again.
@@ -305,7 +310,7 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// How often the tables were forgotten.
+    /// The number of times that the tables were forgotten.
     pub fn generation(&self) -> usize {
         self.generation.load(Acquire)
     }
@@ -323,6 +328,20 @@ impl RemoteFile {
 
     fn fault(&self, range: &Range<u64>, what: &str) -> Error {
         Error::lost(what).file(&self.location).at(range.start)
+    }
+}
+
+/// A range of an object that is on its way.
+pub struct RangeRequest {
+    file: Arc<RemoteFile>,
+    pending: Bytes,
+}
+
+impl RangeRequest {
+    /// Waits for the bytes. Calls `tick` at intervals; an error of `tick` ends the wait.
+    pub fn wait(self, tick: &mut dyn FnMut() -> Result<()>) -> Result<Arc<Vec<u8>>> {
+        let remote = self.file.remote();
+        remote.wait_for(&self.pending, remote.patience(), Some(tick))
     }
 }
 

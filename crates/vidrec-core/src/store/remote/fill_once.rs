@@ -69,7 +69,7 @@ impl FillOnce {
             let Some(state) = self.states.get(i as usize).filter(|_| is_whole) else { continue };
             if state.compare_exchange(EMPTY, FILLING, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 // SAFETY: the block ends within the allocation, because it is whole. This thread has just moved its
-                // state from EMPTY to FILLING, so no other thread writes to it, and nobody reads it before it is FULL.
+                // state from EMPTY to FILLING, so no other thread writes to it, and no thread reads it before it is FULL.
                 unsafe {
                     let to = self.bytes.as_ptr().add(begin).cast_mut().cast::<u8>();
                     std::ptr::copy_nonoverlapping(block.as_ptr(), to, block.len());

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use object_store::ObjectMeta;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 
-use super::fetch::Version;
+use super::pending::Pending;
 use super::remote::Remote;
-use super::request::{FetchError, Link, Task};
+use super::request::Version;
+use super::request::{FetchError, Request, StoreClient};
 use super::url::Address;
 use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
@@ -46,7 +47,7 @@ impl Listing {
     pub fn begin(location: &Path, storage: &Storage, after: Option<&str>) -> Result<Self> {
         let address = Address::of(location)?;
         let remote = Remote::new(&Storage { cache: None, ..storage.clone() })?;
-        if remote.link(&address)?.client.lists.is_none() {
+        if remote.client(&address)?.api.lists.is_none() {
             let e = Error::usage("web servers do not list their files").file(location);
             return Err(e.help("name the videos in a manifest on this machine"));
         }
@@ -63,26 +64,26 @@ impl Listing {
         if self.ended {
             return Ok(None);
         }
-        let link = self.remote.link(&self.address)?;
+        let client = self.remote.client(&self.address)?;
         // The Hub lists folders before files, and no repository has more files than fit into memory.
-        if link.client.hub.is_some() {
+        if client.api.hub.is_some() {
             let mut all = Vec::new();
             while !self.ended {
-                all.append(&mut self.page(&link)?);
+                all.append(&mut self.page(&client)?);
             }
             all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
             return Ok(Some(all));
         }
-        self.page(&link).map(Some)
+        self.page(&client).map(Some)
     }
 
-    fn page(&mut self, link: &Arc<Link>) -> Result<Vec<ListedObject>> {
+    fn page(&mut self, client: &Arc<StoreClient>) -> Result<Vec<ListedObject>> {
         let prefix = below(&self.address);
-        let task = Task::read(&self.location, &self.address.key, 0);
+        let request = Request::read(&self.location, &self.address.key, 0);
         let options =
             PaginatedListOptions { offset: self.after.clone(), page_token: self.token.take(), ..Default::default() };
-        let link = link.clone();
-        let found = self.remote.start(async move { page(&link, &task, &prefix, &options).await })?;
+        let client = client.clone();
+        let found = Pending::start(async move { page(&client, &request, &prefix, &options).await })?;
         let (objects, token) = self.remote.wait(&found)?;
         self.ended = token.is_none();
         self.token = token;
@@ -97,15 +98,15 @@ fn below(address: &Address) -> String {
 }
 
 async fn page(
-    link: &Link,
-    task: &Task,
+    client: &StoreClient,
+    request: &Request,
     prefix: &str,
     options: &PaginatedListOptions,
 ) -> Result<(Vec<ListedObject>, Option<String>), FetchError> {
-    let missing = || task.failed("the server has no lists", "name the videos in a manifest", 1);
-    let lists: &Arc<dyn PaginatedListStore> = link.client.lists.as_ref().ok_or_else(missing)?;
+    let missing = || request.failed("the server has no lists", "name the videos in a manifest", 1);
+    let lists: &Arc<dyn PaginatedListStore> = client.api.lists.as_ref().ok_or_else(missing)?;
     let asked = Some(prefix).filter(|prefix| !prefix.is_empty());
-    let found = link.run(task, || async { Ok(lists.list_paginated(asked, options.clone()).await?) }).await?;
+    let found = client.run(request, || async { Ok(lists.list_paginated(asked, options.clone()).await?) }).await?;
     let listed = found.result.objects.into_iter().filter_map(|meta| listed(meta, prefix));
     Ok((listed.collect(), found.page_token))
 }

@@ -8,7 +8,7 @@ use super::file::RemoteFile;
 /// The memory that a program should allow for each object that it reads so. One of this size is then fetched once, in
 /// whatever order it is read.
 pub const KEPT_BYTES: u64 = 20 << 20;
-/// What is asked for at a position where no sequence of reads leads.
+/// The length of a request at a position where no sequence of reads leads.
 const FIRST_BYTES: u64 = 1 << 20;
 
 /// A position in the bytes of an object.

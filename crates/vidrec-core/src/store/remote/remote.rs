@@ -3,36 +3,37 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::blocks::Blocks;
-use super::failure::Kind;
-use super::fetch::{Part, Version};
-use super::promise::{Pending, Promise};
-use super::request::{FetchError, Link, Task};
-use super::runtime;
-use super::store;
-use super::times::Times;
+use super::client;
+use super::client::Timeouts;
+use super::pending::Pending;
+use super::request::{Part, Version};
+use super::request::{Request, StoreClient, if_found};
 use super::url::Address;
 use crate::stop;
 use crate::store::cache::{self, CachedObject, DiskCache};
-use crate::store::counters::Counters;
 use crate::store::per_process::PerProcess;
+use crate::store::storage::Counters;
 use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
+
+/// The interval of calls to a waiting caller.
+const TICK: Duration = Duration::from_millis(100);
 
 /// The shared part of a remote data set.
 #[derive(Debug)]
 pub struct Remote {
     storage: Storage,
-    times: Times,
-    pub counters: Arc<Counters>,
+    times: Timeouts,
+    pub(super) counters: Arc<Counters>,
     /// The most bytes of blocks in memory.
     memory_bytes: AtomicU64,
     /// The clients, by store. Connections and requests do not survive a fork.
-    links: PerProcess<Mutex<HashMap<String, Arc<Link>>>>,
+    clients: PerProcess<Mutex<HashMap<String, Arc<StoreClient>>>>,
     blocks: PerProcess<Mutex<Blocks>>,
     cache: Option<Arc<DiskCache>>,
 }
@@ -53,17 +54,17 @@ pub fn memory_for(ahead_bytes: u64) -> u64 {
 
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
-        Self::with(storage, Times::of_reads(storage.timeout))
+        Self::with(storage, Timeouts::of_reads(storage.timeout))
     }
 
     /// Creates one with other limits of time.
-    pub(super) fn with(storage: &Storage, times: Times) -> Result<Arc<Self>> {
+    pub(super) fn with(storage: &Storage, times: Timeouts) -> Result<Arc<Self>> {
         let limit = |dir: &PathBuf| storage.cache_bytes.map_or_else(|| cache::default_limit(dir), Ok);
         let open = |dir: &PathBuf| DiskCache::open(dir, limit(dir)?);
         let cache = storage.cache.as_ref().map(open).transpose()?;
         let memory_bytes = AtomicU64::new(storage.memory_bytes);
-        let (counters, links, blocks) = Default::default();
-        Ok(Arc::new(Remote { storage: storage.clone(), times, counters, memory_bytes, links, blocks, cache }))
+        let (counters, clients, blocks) = Default::default();
+        Ok(Arc::new(Remote { storage: storage.clone(), times, counters, memory_bytes, clients, blocks, cache }))
     }
 
     /// The most bytes of blocks in memory.
@@ -82,7 +83,7 @@ impl Remote {
     }
 
     pub(super) fn blocks(&self) -> MutexGuard<'_, Blocks> {
-        self.blocks.get().lock().unwrap_or_else(PoisonError::into_inner)
+        self.blocks.lock()
     }
 
     /// The most bytes that the cache on disk may hold; `None` without a cache.
@@ -110,7 +111,7 @@ impl Remote {
         self.counters.snapshot(self.blocks().held())
     }
 
-    /// How long a read may take, including all tries.
+    /// The longest time that a read may take, including all tries.
     pub fn timeout(&self) -> Duration {
         self.storage.timeout
     }
@@ -120,71 +121,71 @@ impl Remote {
         self.storage.timeout.saturating_mul(2).saturating_add(Duration::from_secs(60))
     }
 
-    pub(super) fn until(&self) -> Instant {
-        let now = Instant::now();
-        now.checked_add(self.patience()).unwrap_or(now + Duration::from_secs(1 << 30))
-    }
-
     /// The client of a store in this process.
-    pub(super) fn link(&self, address: &Address) -> Result<Arc<Link>> {
-        let links = || self.links.get().lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(link) = links().get(&address.store) {
-            return Ok(link.clone());
+    pub(super) fn client(&self, address: &Address) -> Result<Arc<StoreClient>> {
+        let clients = || self.clients.lock();
+        if let Some(client) = clients().get(&address.store) {
+            return Ok(client.clone());
         }
-        let client = store::connect(address, &self.storage.options, &self.times)?;
-        let mut link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
-        if let Some(hub) = link.client.hub.clone().filter(|_| !address.is_of_commit()) {
-            let (asking, task) = (link.clone(), Task::read(Path::new(&address.store), &address.key, 0));
-            let commit = self.start(async move { asking.run(&task, || async { Ok(hub.commit().await?) }).await })?;
-            link = self.link(&address.at(&self.wait(&commit)?))?;
+        let client = client::connect(address, &self.storage.options, &self.times)?;
+        let mut client = Arc::new(StoreClient::new(client, self.counters.clone(), self.storage.timeout));
+        if let Some(hub) = client.api.hub.clone().filter(|_| !address.is_of_commit()) {
+            let (asking, request) = (client.clone(), Request::read(Path::new(&address.store), &address.key, 0));
+            let commit =
+                Pending::start(async move { asking.run(&request, || async { Ok(hub.commit().await?) }).await })?;
+            client = self.client(&address.at(&self.wait(&commit)?))?;
         }
         // Of two threads that asked for the commit at once, the first decides.
-        Ok(links().entry(address.store.clone()).or_insert(link).clone())
+        Ok(clients().entry(address.store.clone()).or_insert(client).clone())
     }
 
     /// Returns the location with the commit that its revision is, if it is on the Hugging Face Hub. This and all later
     /// reads of the location are of that commit. Other locations stay as they are.
     pub fn pinned(&self, location: &Path) -> Result<PathBuf> {
         let address = Address::of(location)?;
-        let Some(hub) = self.link(&address)?.client.hub.clone() else { return Ok(location.to_owned()) };
+        let Some(hub) = self.client(&address)?.api.hub.clone() else { return Ok(location.to_owned()) };
         let path = location.to_str().and_then(|text| text.strip_prefix(&address.store)).unwrap_or_default();
         Ok(PathBuf::from(address.at(hub.revision()).store + path))
     }
 
-    /// Starts a request.
-    pub(super) fn start<T: Clone + Send + 'static>(
-        &self,
-        work: impl Future<Output = Result<T, FetchError>> + Send + 'static,
-    ) -> Result<Pending<T>> {
-        Ok(Pending(Promise::start(&runtime::handle()?, work)))
+    /// Waits for a request.
+    pub(super) fn wait<T: Clone + Send + Sync + 'static>(&self, pending: &Pending<T>) -> Result<T> {
+        match pending.now() {
+            Some(result) => result.map_err(|e| e.error()),
+            None => self.wait_for(pending, self.patience(), None),
+        }
     }
 
-    /// Waits for a request that [`start`](Self::start) began.
-    pub(super) fn wait<T: Clone + Send + 'static>(&self, pending: &Pending<T>) -> Result<T> {
-        if let Some(here) = pending.0.wait(Instant::now()) {
-            return here.map_err(|e| e.error());
-        }
+    /// Waits at most `most` for a request, and calls `tick` at intervals. An error of `tick` ends the request.
+    pub(super) fn wait_for<T: Clone + Send + Sync + 'static>(
+        &self,
+        pending: &Pending<T>,
+        most: Duration,
+        mut tick: Option<&mut dyn FnMut() -> Result<()>>,
+    ) -> Result<T> {
         let begin = Instant::now();
-        let found = pending.0.wait(self.until());
-        self.counters.waited(begin.elapsed());
-        if found.is_none() {
-            stop::check()?;
+        let step = if tick.is_some() { TICK } else { most };
+        while !pending.is_over_within(step.min(most)) && begin.elapsed() < most {
+            let told = tick.as_mut().map_or(Ok(()), |tick| tick());
+            if let Err(e) = told.and_then(|()| stop::check()) {
+                if tick.is_some() {
+                    pending.abort();
+                }
+                return Err(e);
+            }
         }
-        let none = || Error::lost(format!("a request had no result for {} s", self.patience().as_secs()));
-        found.ok_or_else(none)?.map_err(|e| e.error())
+        self.counters.waited(begin.elapsed());
+        let none = || Error::lost(format!("a request had no result for {} s", most.as_secs()));
+        pending.now().ok_or_else(none)?.map_err(|e| e.error())
     }
 
     /// Reads a whole small object of at most `most` bytes. `None` if it does not exist.
     pub fn read(&self, location: &Path, most: u64) -> Result<Option<Vec<u8>>> {
         let address = Address::of(location)?;
-        let link = self.link(&address)?;
-        let task = Task::read(location, &address.key, 0);
-        let pending = self.start(async move {
-            match link.fetch(&task, Part::Whole(most), None).await {
-                Ok((bytes, _)) => Ok(Some(bytes)),
-                Err(e) if e.is(Kind::NotFound) => Ok(None),
-                Err(e) => Err(e),
-            }
+        let client = self.client(&address)?;
+        let request = Request::read(location, &address.key, 0);
+        let pending = Pending::start(async move {
+            Ok(if_found(client.fetch(&request, Part::Whole(most), None).await)?.map(|(bytes, _)| bytes))
         })?;
         self.wait(&pending)
     }

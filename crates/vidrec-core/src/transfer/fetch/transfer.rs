@@ -1,28 +1,27 @@
-//! Sends many requests at a time, for one file after another. Bytes are written in order, so the length of a copy
+//! Copies several files at a time, with several requests for each. Bytes are written in order, so the length of a copy
 //! shows which bytes it has.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::incoming::Incoming;
+use sha2::{Digest, Sha256};
+
 use super::item::Item;
-use crate::progress::{Progress, ProgressFn, tell};
-use crate::store::disk::Temporary;
-use crate::store::disk::capacity::free_space;
-use crate::store::remote::{Opening, PendingRange, Remote, RemoteFile};
+use crate::progress::{Progress, ProgressFn};
+use crate::store::disk::free_space::free_space;
+use crate::store::disk::{AtomicFile, Temporary};
+use crate::store::remote::{Opening, Remote};
+use crate::transfer::both_ways::{TICK, several};
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::file_name::FileName;
 
 /// The most bytes that one request asks for.
 const PIECE_BYTES: u64 = 8 << 20;
-/// The most requests at a time, and the number of files that are opened before their turn.
+/// The most requests and files at a time.
 const MOST_PIECES: u64 = 16;
-const OPENED_AHEAD: usize = 16;
-/// How often the caller's callback is called while nothing arrives.
-const TICK: Duration = Duration::from_millis(100);
+const MOST_FILES: usize = 8;
 
 /// Refuses to fetch more bytes than there is room for.
 pub(super) fn require_space(dir: &Path, needed: u64) -> Result<()> {
@@ -51,111 +50,30 @@ pub(super) struct Transfer<'a, 'p, 'f> {
     pub kept_bytes: u64,
 }
 
-/// A file whose pieces are being fetched.
-struct Current<'i> {
-    item: &'i Item,
-    file: Arc<RemoteFile>,
-    /// The copy.
-    incoming: Incoming,
-}
-
-/// The requests of a transfer, in the order in which their bytes are written.
-#[derive(Default)]
-struct Line<'i> {
-    opening: VecDeque<(&'i Item, Opening)>,
-    files: VecDeque<Current<'i>>,
-    /// The range of the last of `files` that was not asked for yet.
-    rest: Range<u64>,
-    pieces: VecDeque<PendingRange>,
-}
-
 impl Transfer<'_, '_, '_> {
     /// Copies all items. An item whose copy does not match the listed file is fetched once more, as a whole.
     pub fn run(&mut self, items: &[&Item]) -> Result<Vec<(Temporary, FileName)>> {
-        let mut done = Vec::new();
-        let wrong = self.pass(items, false, &mut done)?;
-        let again: Vec<&Item> = wrong.iter().map(|(item, _)| *item).collect();
-        match self.pass(&again, true, &mut done)?.into_iter().next() {
-            Some((_, e)) => {
-                Err(e.help(
-        "it was fetched twice, and was wrong both times: the object is damaged, or dataset.json belongs to another data set",
-    ))
-            }
-            None => Ok(done),
-        }
-    }
-
-    fn pass<'i>(
-        &mut self,
-        items: &[&'i Item],
-        from_scratch: bool,
-        done: &mut Vec<(Temporary, FileName)>,
-    ) -> Result<Vec<(&'i Item, Error)>> {
-        let (mut line, mut items, mut wrong) = (Line::default(), items.iter().copied(), Vec::new());
-        loop {
-            self.ask(&mut line, &mut items, from_scratch)?;
-            let Some(current) = line.files.front_mut() else { return Ok(wrong) };
-            if current.incoming.is_complete() {
-                wrong.extend(
-                    line.files.pop_front().and_then(|current| self.finish(current, done).transpose()).transpose()?,
-                );
-                continue;
-            }
-            let piece = line.pieces.pop_front().ok_or_else(|| Error::internal("a file without requests"))?;
-            let before = current.incoming.at;
-            piece.wait(&mut || tell(self.progress, &self.so_far), &mut |bytes| current.incoming.push(bytes))?;
-            self.advance(current.item, current.incoming.at - before);
-            tell(self.progress, &self.so_far)?;
-        }
-    }
-
-    /// Asks for as many bytes as may be in flight.
-    fn ask<'i>(
-        &mut self,
-        line: &mut Line<'i>,
-        items: &mut impl Iterator<Item = &'i Item>,
-        from_scratch: bool,
-    ) -> Result<()> {
         let most = (self.memory_bytes / PIECE_BYTES).clamp(1, MOST_PIECES) as usize;
-        while line.pieces.len() < most {
-            if let Some(current) = line.files.back().filter(|_| !line.rest.is_empty()) {
-                let end = line.rest.start.saturating_add(PIECE_BYTES).min(line.rest.end);
-                line.pieces.push_back(PendingRange::ask(&current.file, line.rest.start..end)?);
-                line.rest.start = end;
-                continue;
+        let files = items.len().min(most).clamp(1, MOST_FILES);
+        let (remote, dir, pieces) = (self.remote, self.dir, most / files);
+        let copies = several(items.len(), files, &mut self.so_far, self.progress, |number, advance| {
+            let item = items[number];
+            // The bytes of record files count as progress, and once.
+            let advance = |bytes, is_new: bool| advance(if item.is_records() && is_new { bytes } else { 0 });
+            let copy = |again| copy(remote, dir, item, again, pieces, &|bytes| advance(bytes, !again));
+            match copy(false)? {
+                Ok(copied) => Ok(copied),
+                Err(_) => copy(true)?.map_err(|e| {
+                    e.help(
+                        "it was fetched twice, and was wrong both times: the object is damaged, or dataset.json belongs \
+                         to another data set",
+                    )
+                }),
             }
-            while line.opening.len() < OPENED_AHEAD
-                && let Some(item) = items.next()
-            {
-                let opening = Opening::start(self.remote, &item.location, item.length == Some(0))?;
-                line.opening.push_back((item, opening));
-            }
-            if !self.is_open(line)? {
-                return Ok(());
-            }
-            let Some((item, opening)) = line.opening.pop_front() else { return Ok(()) };
-            let current = self.begin(item, opening.finish()?, from_scratch)?;
-            line.rest = current.incoming.at..current.file.len();
-            line.files.push_back(current);
-            if line.files.len() > OPENED_AHEAD {
-                // These are small files that are complete, so they are finished first.
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the next file is open. Waits for it if there is nothing else to do.
-    fn is_open(&mut self, line: &Line<'_>) -> Result<bool> {
-        let Some((_, opening)) = line.opening.front() else { return Ok(false) };
-        if !line.files.is_empty() {
-            return Ok(opening.is_over_within(Duration::ZERO));
-        }
-        let begin = Instant::now();
-        while !opening.is_over_within(TICK) && begin.elapsed() < self.remote.patience() {
-            tell(self.progress, &self.so_far)?;
-        }
-        Ok(true)
+        })?;
+        self.bytes += copies.iter().map(|copied| copied.bytes).sum::<u64>();
+        self.kept_bytes += copies.iter().map(|copied| copied.kept_bytes).sum::<u64>();
+        Ok(copies.into_iter().zip(items).map(|(copied, item)| (copied.file, item.name.clone())).collect())
     }
 
     /// Counts bytes of record files as done.
@@ -165,39 +83,115 @@ impl Transfer<'_, '_, '_> {
             self.so_far.bytes = self.so_far.done;
         }
     }
+}
 
-    fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, from_scratch: bool) -> Result<Current<'i>> {
-        item.check_length(file.len())?;
-        let tick = &mut || tell(self.progress, &self.so_far);
-        let incoming = Incoming::open(self.dir, item, file.len(), from_scratch, tick)?;
-        if item.length.is_none() {
-            require_space(self.dir, incoming.left())?;
+/// A copy that was proven.
+struct Copied {
+    file: Temporary,
+    bytes: u64,
+    kept_bytes: u64,
+}
+
+/// Copies a file. The inner error says that the copy does not match the listed file.
+fn copy(
+    remote: &Arc<Remote>,
+    dir: &Path,
+    item: &Item,
+    from_scratch: bool,
+    pieces: usize,
+    advance: &dyn Fn(u64) -> Result<()>,
+) -> Result<Result<Copied>> {
+    let begin = Instant::now();
+    let opening = Opening::start(remote, &item.location, item.length == Some(0))?;
+    while !opening.is_over_within(TICK) && begin.elapsed() < remote.patience() {
+        advance(0)?;
+    }
+    let file = Arc::new(opening.finish()?);
+    item.check_length(file.len())?;
+    let mut incoming = Incoming::open(dir, item, file.len(), from_scratch, &mut || advance(0))?;
+    if item.length.is_none() {
+        require_space(dir, file.len() - incoming.at)?;
+    }
+    let kept_bytes = incoming.at;
+    advance(kept_bytes)?;
+    let (mut requests, mut next) = (VecDeque::new(), incoming.at);
+    while incoming.at < file.len() {
+        while requests.len() < pieces && next < file.len() {
+            let end = next.saturating_add(PIECE_BYTES).min(file.len());
+            requests.push_back(file.request(next..end)?);
+            next = end;
         }
-        self.advance(item, incoming.kept);
-        Ok(Current { item, file: Arc::new(file), incoming })
+        let request = requests.pop_front().ok_or_else(|| Error::internal("a file without requests"))?;
+        let bytes = request.wait(&mut || advance(0))?;
+        incoming.push(&bytes)?;
+        advance(bytes.len() as u64)?;
+    }
+    match incoming.finish(item) {
+        Err(e) if e.kind() == ErrorKind::Format => Ok(Err(e)),
+        finished => finished.map(|copied| Ok(Copied { file: copied, bytes: file.len(), kept_bytes })),
+    }
+}
+
+/// A copy under its temporary name. It stays if this value is dropped. Bytes that an interrupted fetch left are read
+/// again, for the digest that proves the whole file.
+struct Incoming {
+    out: AtomicFile,
+    digest: Sha256,
+    /// Bytes in the copy so far.
+    at: u64,
+}
+
+impl Incoming {
+    /// Continues the copy of a file of `length` bytes, or begins it. With `from_scratch`, it keeps nothing of an old
+    /// copy.
+    pub fn open(
+        dir: &Path,
+        item: &Item,
+        length: u64,
+        from_scratch: bool,
+        tick: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Self> {
+        let mut out = AtomicFile::reopen(&dir.join(&item.name))?;
+        out.keep();
+        let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
+        loop {
+            let count = if from_scratch { 0 } else { out.read(&mut buffer)? };
+            if count == 0 {
+                break;
+            }
+            digest.update(&buffer[..count]);
+            at += count as u64;
+            tick()?;
+        }
+        if at > length {
+            // The bytes are of another file.
+            (digest, at) = (Sha256::new(), 0);
+        }
+        out.cut(at)?;
+        Ok(Incoming { out, digest, at })
     }
 
-    /// Adds the copy to the finished ones, or returns what is wrong with it.
-    fn finish<'i>(
-        &mut self,
-        current: Current<'i>,
-        done: &mut Vec<(Temporary, FileName)>,
-    ) -> Result<Option<(&'i Item, Error)>> {
-        let (item, length, kept) = (current.item, current.file.len(), current.incoming.kept);
-        match current.incoming.finish(item) {
-            Ok(temporary) => {
-                self.bytes += length;
-                self.kept_bytes += kept;
-                done.push((temporary, item.name.clone()));
-                Ok(None)
+    /// Appends the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.out.write_all(bytes)?;
+        self.digest.update(bytes);
+        self.at += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Syncs the copy to the disk, and proves it. A copy that does not match the listed file is removed.
+    pub fn finish(mut self, item: &Item) -> Result<Temporary> {
+        self.out.sync()?;
+        let mut temporary = self.out.seal();
+        match item.prove(temporary.path(), self.digest.finalize().into()) {
+            Ok(()) => {
+                temporary.keep();
+                Ok(temporary)
             }
-            Err(e) if e.kind() == ErrorKind::Format => {
-                if item.is_records() {
-                    self.so_far.done -= length;
-                }
-                Ok(Some((item, e)))
+            Err(e) => {
+                temporary.discard();
+                Err(e)
             }
-            Err(e) => Err(e),
         }
     }
 }

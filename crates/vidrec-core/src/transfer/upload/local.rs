@@ -1,14 +1,10 @@
 //! The files of a local data set, and the proof of each while it is read.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
-use crate::store::disk::regular_file::{Links, open_regular, read_regular};
+use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::location::is_remote;
-use crate::store::remote::Pieces;
 use crate::transfer::both_ways::listing_of;
 use crate::transfer::fetch::{Item, items};
 use vidrec_format::dataset_json::DatasetJson;
@@ -67,38 +63,12 @@ impl LocalFile {
         self.item.has_digits()
     }
 
-    /// Opens the file, to be read once and proven.
-    pub fn read(&self) -> Result<Reading<'_>> {
-        let path = self.item.location.clone();
-        let file = open_regular(&path, Links::Follow)?;
-        Ok(Reading { of: self, path, file, digest: Sha256::new() })
-    }
-}
-
-/// A file that is read from start to end, and compared with `dataset.json` at its end.
-pub(super) struct Reading<'a> {
-    of: &'a LocalFile,
-    path: PathBuf,
-    file: File,
-    digest: Sha256,
-}
-
-impl Pieces for Reading<'_> {
-    fn bytes(&self) -> u64 {
-        self.of.bytes
+    pub fn path(&self) -> &Path {
+        &self.item.location
     }
 
-    fn next(&mut self, bytes: usize) -> Result<Vec<u8>> {
-        let mut piece = Vec::new();
-        piece.try_reserve_exact(bytes).map_err(|_| Error::no_memory("a part of a file", bytes))?;
-        piece.resize(bytes, 0);
-        self.file.read_exact(&mut piece).map_err(|e| Error::io("read the file", &self.path, e))?;
-        self.digest.update(&piece);
-        Ok(piece)
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        let digest = self.digest.clone().finalize().into();
-        self.of.item.prove(&self.path, digest).map_err(|e| e.hint(Hint::Verify))
+    /// Compares the SHA-256 of all bytes that were read with `dataset.json`.
+    pub fn prove(&self, sha256: [u8; 32]) -> Result<()> {
+        self.item.prove(&self.item.location, sha256).map_err(|e| e.hint(Hint::Verify))
     }
 }

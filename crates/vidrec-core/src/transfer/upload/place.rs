@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use super::options::PushOptions;
-use super::report::PushReport;
+use super::options::{PushOptions, PushReport};
 use crate::store::remote::{Bucket, Tag};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};

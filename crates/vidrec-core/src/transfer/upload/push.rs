@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::local::LocalSet;
-use super::options::PushOptions;
+use super::local::{LocalFile, LocalSet};
+use super::options::{PushOptions, PushReport};
 use super::place::Place;
-use super::report::PushReport;
-use super::transfer::{self, Upload};
 use crate::progress::{Progress, ProgressFn};
 use crate::store::location::is_remote;
-use crate::transfer::both_ways::to_continue;
+use crate::store::remote::Bucket;
+use crate::transfer::both_ways::{several, to_continue};
 use vidrec_format::error::{Error, Result};
 
 /// Copies the data set in the folder `set` to `location`, in object storage.
@@ -69,8 +68,11 @@ pub(super) fn push_all(
         let bucket = &push.place.bucket;
         uploads.extend(push.set.files.iter().map(|file| Upload { file, bucket, set: number }));
     }
-    let kept = transfer::run(&uploads, pushes.len(), &mut so_far, progress).map_err(|e| to_continue(e, "uploaded"))?;
-    pushes.iter().zip(kept).map(|(push, kept)| push.finish(kept)).collect()
+    let upload = |number: usize, advance: &dyn Fn(u64) -> Result<()>| upload_one(&uploads[number], advance);
+    let kept = several(uploads.len(), FILES, &mut so_far, progress, upload).map_err(|e| to_continue(e, "uploaded"))?;
+    let kept_of =
+        |set: usize| uploads.iter().zip(&kept).filter(|(upload, _)| upload.set == set).map(|(_, kept)| kept).sum();
+    pushes.iter().enumerate().map(|(number, push)| push.finish(kept_of(number))).collect()
 }
 
 /// A data set that is being pushed.
@@ -116,4 +118,24 @@ impl Push {
         report.remote = place.bucket.stats();
         Ok(report)
     }
+}
+
+/// The number of files at a time. A long file has several requests at a time by itself.
+const FILES: usize = 4;
+/// A file and its destination.
+#[derive(Clone, Copy)]
+struct Upload<'a> {
+    pub file: &'a LocalFile,
+    pub bucket: &'a Bucket,
+    /// The number of its data set, if there are several.
+    pub set: usize,
+}
+
+/// Uploads a file. Returns how many of its bytes were at the location already.
+fn upload_one(upload: &Upload<'_>, advance: &dyn Fn(u64) -> Result<()>) -> Result<u64> {
+    let Upload { file, bucket, .. } = *upload;
+    if file.has_own_name() && bucket.look(file.name())?.is_some_and(|bytes| bytes == file.bytes) {
+        return advance(file.bytes).map(|()| file.bytes);
+    }
+    bucket.upload(file.name(), file.path(), &|sha256| file.prove(sha256), &mut |bytes| advance(bytes)).map(|()| 0)
 }

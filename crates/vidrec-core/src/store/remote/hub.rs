@@ -5,9 +5,7 @@
 //!
 //! Source: <https://huggingface.co/docs/hub/api> and huggingface_hub, `hf_api.py` and `file_download.py`.
 
-mod settings;
-#[cfg(test)]
-mod tests;
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
@@ -15,12 +13,13 @@ use object_store::client::{HttpClient, HttpRequest, HttpRequestBody};
 use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::path::Path as Key;
 use object_store::{Error, HeaderMap, ListResult, ObjectMeta, Result};
-use reqwest::header::LINK;
+use reqwest::header::{AUTHORIZATION, HeaderValue, LINK};
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub(super) use settings::settings;
+use super::aws::variable;
+use vidrec_format::error;
 
 /// The start of all stores on the Hub.
 pub(super) const DATASETS: &str = "hf://datasets/";
@@ -175,4 +174,71 @@ fn is_commit(text: &str) -> bool {
 
 fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::Generic { store: "Hub", source: e.into() }
+}
+
+/// The address of the Hub, without a slash at the end, and the headers of all requests to it. The options take
+/// precedence over the environment, and the environment over files. An empty token is none.
+pub(super) fn settings(endpoint: Option<String>, token: Option<String>) -> error::Result<(String, HeaderMap)> {
+    let endpoint = endpoint.or_else(|| variable("HF_ENDPOINT"));
+    let endpoint = endpoint.as_deref().unwrap_or("https://huggingface.co").trim_end_matches('/').to_owned();
+    let token = token.or_else(|| variable("HF_TOKEN")).map_or_else(saved_token, Ok)?;
+    let mut headers = HeaderMap::new();
+    if !token.trim().is_empty() {
+        let wrong =
+            |_| error::Error::usage("the token of the Hub has characters that no token has").help("check HF_TOKEN");
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim())).map_err(wrong)?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok((endpoint, headers))
+}
+
+/// The token that `hf auth login` saved; empty if there is none.
+fn saved_token() -> error::Result<String> {
+    let folder = |name: &str| variable(name).map(PathBuf::from);
+    let cache = || folder("XDG_CACHE_HOME").or_else(|| Some(std::env::home_dir()?.join(".cache")));
+    let home = || folder("HF_HOME").or_else(|| Some(cache()?.join("huggingface")));
+    let Some(file) = folder("HF_TOKEN_PATH").or_else(|| Some(home()?.join("token"))) else { return Ok(String::new()) };
+    match std::fs::read_to_string(&file) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|e| {
+            error::Error::io("read the token of the Hub", file, e).help("set HF_TOKEN, or run `hf auth login`")
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{at, is_pinned, next, split};
+
+    #[test]
+    fn repositories_revisions_and_paths_are_told_apart() {
+        for (rest, expected) in [
+            ("lerobot/pusht", Some(("lerobot/pusht", ""))),
+            ("lerobot/pusht/", Some(("lerobot/pusht", ""))),
+            ("o/n.x@v2.0/a/b.rec", Some(("o/n.x@v2.0", "a/b.rec"))),
+            ("o/n@refs%2Fpr%2F1/a@b", Some(("o/n@refs%2Fpr%2F1", "a@b"))),
+            ("o", None),
+            ("o/@main", None),
+            ("o/n@/a", None),
+            ("../n", None),
+            ("o/n%2F..", None),
+        ] {
+            let expected = expected.map(|(store, path)| (format!("hf://datasets/{store}"), path));
+            assert_eq!(split(rest), expected, "{rest}");
+        }
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        let pinned = at("hf://datasets/o/n@v1", commit);
+        assert_eq!(pinned, format!("hf://datasets/o/n@{commit}"));
+        assert!(is_pinned(&pinned) && !is_pinned("hf://datasets/o/n@v1") && !is_pinned("hf://datasets/o/n"));
+    }
+
+    #[test]
+    fn pages_name_the_next_one() {
+        let here = "https://hub/api/datasets/o/n/tree/main";
+        let of = |link: &str| next([link].into_iter(), here);
+        assert_eq!(of("<https://hub/x?cursor=1>; rel=\"next\"").as_deref(), Some("https://hub/x?cursor=1"));
+        assert_eq!(of("</x>; rel=\"first\", </y?c=2>; rel=\"next\"").as_deref(), Some("https://hub/y?c=2"));
+        assert_eq!((of("<https://hub/x>; rel=\"first\""), of("rel=\"next\"")), (None, None));
+    }
 }
