@@ -262,7 +262,7 @@ fn a_data_set_that_is_replaced_all_the_time_can_be_opened_at_any_time() {
     let out = temp.path().join("out");
     let replace = |set: &Dataset| {
         let options = vidrec::edit::EditOptions { overwrite: true, ..Default::default() };
-        vidrec::edit::merge(&[set.clone()], &out, &options, &mut vidrec::no_progress).unwrap();
+        vidrec::edit::merge(std::slice::from_ref(set), &out, &options, &mut vidrec::no_progress).unwrap();
     };
     replace(&sets[0]);
     let (stopped, replaced) = (AtomicBool::new(false), AtomicU32::new(0));

@@ -30,7 +30,7 @@ fn shards(shards: Sharding) -> EditOptions {
 
 /// All clips of a data set in other shards.
 fn reshard(set: &Dataset, out: PathBuf, options: &EditOptions) -> Result<EditReport> {
-    edit::merge(&[set.clone()], out, options, &mut no_progress)
+    edit::merge(std::slice::from_ref(set), out, options, &mut no_progress)
 }
 
 /// All clips of a data set with changes.
@@ -52,7 +52,7 @@ fn resharding_and_back_gives_the_original_bytes() {
         seen.push((p.done, p.total, p.frames, p.bytes));
         ControlFlow::Continue(())
     };
-    edit::merge(&[set.clone()], place.at("one"), &shards(Sharding::Count(1)), &mut see).unwrap();
+    edit::merge(std::slice::from_ref(&set), place.at("one"), &shards(Sharding::Count(1)), &mut see).unwrap();
     assert!(seen.iter().map(|p| (p.0, p.1)).eq((1..=9).map(|n| (n, Some(9)))));
     let one = Dataset::open(place.at("one")).unwrap();
     assert_eq!((seen[8].2, seen[8].3), (one.frame_count(), one.to_json().bytes));
@@ -131,7 +131,7 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     let old = files(&place.at("set"));
     let more = Rich { classes: &["walk", "run"], shards: &[2, 1], from: 30, ..Rich::default() };
     let more = set_of(&place.at("more"), more);
-    let report = edit::append(place.at("set"), &[more.clone()], &keep(), &mut no_progress).unwrap();
+    let report = edit::append(place.at("set"), std::slice::from_ref(&more), &keep(), &mut no_progress).unwrap();
     assert_eq!((report.clips, report.shards), (3, 2));
     assert_verifies(&place.at("set"));
     let after = Dataset::open(place.at("set")).unwrap();
@@ -146,7 +146,7 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     assert_eq!(new.len(), old.len() + 4, "{:?}", new.iter().map(|f| &f.0).collect::<Vec<_>>());
 
     let again = |more: &Dataset| {
-        edit::append(place.at("set"), &[more.clone()], &keep(), &mut no_progress).unwrap_err().to_string()
+        edit::append(place.at("set"), std::slice::from_ref(more), &keep(), &mut no_progress).unwrap_err().to_string()
     };
     let stranger = set_of(&place.at("stranger"), Rich { classes: &["swim"], from: 50, ..Rich::default() });
     assert!(again(&stranger).contains("\"swim\" is new"), "{}", again(&stranger));
@@ -289,7 +289,7 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     let left = |dir: PathBuf| fs::read_dir(dir).map_or(0, Iterator::count);
     assert_eq!(left(place.at("out")), 0);
     let before = files(&place.at("set"));
-    fails(edit::append(place.at("set"), &[damaged.clone()], &keep(), &mut no_progress));
+    fails(edit::append(place.at("set"), std::slice::from_ref(&damaged), &keep(), &mut no_progress));
     let after: Vec<_> =
         fs::read_dir(place.at("set")).unwrap().map(|e| e.unwrap()).filter(|e| e.path().is_file()).collect();
     assert_eq!((after.len(), whole.len()), (before.len(), Dataset::open(place.at("set")).unwrap().len()));
@@ -311,9 +311,9 @@ fn a_callback_that_stops_an_edit_leaves_what_was_there() {
             move |p: &vidrec::Progress| if p.done == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let ends = |result: Result<()>| assert_eq!(result.unwrap_err().kind(), ErrorKind::Interrupted);
-        ends(edit::merge(&[set.clone()], place.at("other"), &options, &mut stop()).map(drop));
+        ends(edit::merge(std::slice::from_ref(&set), place.at("other"), &options, &mut stop()).map(drop));
         ends(edit::subset(&set, &Selection::default(), &renamed, place.at("other"), &options, &mut stop()).map(drop));
-        ends(edit::append(place.at("other"), &[set.clone()], &keep(), &mut stop()).map(drop));
+        ends(edit::append(place.at("other"), std::slice::from_ref(&set), &keep(), &mut stop()).map(drop));
         ends(edit::split(&set, &parts, place.at("parts"), &keep(), &mut stop()).map(drop));
     }
     assert_eq!([files(&place.at("set")), files(&place.at("other"))], before);

@@ -243,7 +243,7 @@ fn every_edit_carries_tracks() {
     let set = proven(&set(&at("set")));
     let (all, options) = (said(&set), EditOptions::default());
     let sharded = EditOptions { shards: Some(Sharding::Count(4)), ..options };
-    edit::merge(&[set.clone()], at("reshard"), &sharded, &mut no_progress).unwrap();
+    edit::merge(std::slice::from_ref(&set), at("reshard"), &sharded, &mut no_progress).unwrap();
     assert_eq!(said(&verified(&at("reshard"))), all);
     let selection = Selection { classes: vec!["b".into()], ..Selection::default() };
     edit::subset(&set, &selection, &Changes::default(), at("subset"), &options, &mut no_progress).unwrap();
@@ -261,7 +261,7 @@ fn every_edit_carries_tracks() {
     assert_eq!(said(&proven(&at("relabel"))), all);
     // In place of itself: nothing of the old one is left.
     let over = EditOptions { overwrite: true, ..options };
-    edit::merge(&[set.clone()], at("relabel"), &over, &mut no_progress).unwrap();
+    edit::merge(std::slice::from_ref(&set), at("relabel"), &over, &mut no_progress).unwrap();
     let listed = verified(&at("relabel")).to_json();
     let files = fs::read_dir(at("relabel"))
         .unwrap()
@@ -331,7 +331,7 @@ fn tracks_that_differ_are_refused_by_name() {
     assert!(error.contains("\"state\"") && error.contains("f32 [1]") && error.contains("f32 [2]"), "{error}");
     assert!(!out.join("dataset.json").exists());
     let before = said(&a);
-    assert!(edit::append(dir.path().join("a"), &[b.clone()], &options, &mut no_progress).is_err());
+    assert!(edit::append(dir.path().join("a"), std::slice::from_ref(&b), &options, &mut no_progress).is_err());
     assert_eq!(said(&proven(&dir.path().join("a"))), before);
     edit::merge(&[a, c], &out, &options, &mut no_progress).unwrap();
     assert_eq!(proven(&out).tracks().unwrap().len(), 2);

@@ -102,7 +102,7 @@ fn the_library_writes_to_a_store_by_way_of_a_scratch_folder() {
     let mut seen = None;
     let write = |out: &std::path::Path| {
         seen = Some(out.to_owned());
-        edit::merge(&[set.clone()], out, &EditOptions::default(), &mut vidrec::no_progress)
+        edit::merge(std::slice::from_ref(&set), out, &EditOptions::default(), &mut vidrec::no_progress)
     };
     let e = vidrec::write_remote("here", &options, |_| Ok(()), &mut vidrec::no_progress).unwrap_err();
     assert!(e.to_string().contains("local folder"), "{e}");

@@ -166,7 +166,7 @@ impl<'a> Clip<'a> {
     /// compares the JPEG's CRC-32.
     pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
         let found = self.shard.frame(self.frame_ordinal(t)?, self.entry.frames());
-        self.to_frame(t, found)
+        self.with_place(t, found)
     }
 
     /// Like [`frame`](Self::frame), with a buffer. The buffer is used if files are not mapped
@@ -180,7 +180,7 @@ impl<'a> Clip<'a> {
         'a: 'b,
     {
         let found = self.shard.frame_with(self.frame_ordinal(t)?, self.entry.frames(), buffer);
-        self.to_frame(t, found)
+        self.with_place(t, found)
     }
 
     /// The entries of the clip's frames.
@@ -240,7 +240,7 @@ impl<'a> Clip<'a> {
         Ok(self.entry.first_frame + u64::from(t))
     }
 
-    fn to_frame<'b>(&self, t: u32, found: Result<StoredFrame<'b>>) -> Result<Frame<'b>>
+    fn with_place<'b>(&self, t: u32, found: Result<StoredFrame<'b>>) -> Result<Frame<'b>>
     where
         'a: 'b,
     {

@@ -9,11 +9,13 @@ use crate::dataset::{Clip, ClockStart, Dataset, Shard, proven_bytes};
 use crate::store::disk::folder_of;
 use vidrec_format::{Error, JsonObject, Meta, Result, SectionId};
 
+/// Returns the description of a clip in the output.
+pub(super) type Describe<'a> = Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>;
+
 /// A data set that clips come from.
 pub(super) struct InputSet<'a> {
     pub set: Dataset,
-    /// Returns the description of a clip in the output.
-    pub describe: Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>,
+    pub describe: Describe<'a>,
 }
 
 /// A clip to copy.

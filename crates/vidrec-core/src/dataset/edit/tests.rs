@@ -126,7 +126,7 @@ fn a_few_clips_of_many_shards_share_shards_and_most_clips_do_not() {
     let (dir, set) = data_set(1);
     let sharded = |name: &str, set: &Dataset, shards| {
         let options = EditOptions { shards, ..EditOptions::default() };
-        merge(&[set.clone()], dir.path().join(name), &options, &mut crate::progress::no_progress).unwrap();
+        merge(std::slice::from_ref(set), dir.path().join(name), &options, &mut crate::progress::no_progress).unwrap();
         Dataset::open(dir.path().join(name)).unwrap()
     };
     let in_twelve = sharded("twelve", &set, Some(crate::dataset::writer::Sharding::Count(12)));
