@@ -108,7 +108,7 @@ fn what_is_written_is_the_same() {
         fs::remove_dir_all(served.path("remote")).unwrap();
     }
     // Nothing to link to, so records are copied.
-    served.text("relabel U/set -o renamed --rename-class run=ran");
+    served.text("subset U/set -o renamed --rename-class run=ran");
     assert!(served.text("verify renamed").contains("intact"));
     assert_eq!(served.json("inspect renamed --json")["classes"][0], "ran");
     served.text("merge U/set --append -o more");
