@@ -131,13 +131,13 @@ pub use vidrec_core::transfer::upload::{
 pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 pub use vidrec_format::json_object::JsonObject;
 pub use vidrec_format::meta::Meta;
-pub use vidrec_format::planes::Planes;
 pub use vidrec_format::printable::printable;
 pub use vidrec_format::sampler::order::LastBatch;
 pub use vidrec_format::track::coding::TrackCoding;
 pub use vidrec_format::track::payload::TrackNumber;
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};
+pub use vidrec_jpeg::Planes;
 
 /// Builds new data sets from existing ones. Every edit copies JPEGs byte for byte.
 pub mod edit {

@@ -1,9 +1,9 @@
 //! The parts of decoding a region, for `benches/parts.rs`.
 
-use super::choice::JpegDecoder;
 use super::region::Region;
+use super::region::Scale;
+use super::region_decoder::JpegDecoder;
 use super::region_decoder::RegionDecoder;
-use super::scale::Scale;
 use super::tiles::Tiler;
 use vidrec_format::error::Result;
 

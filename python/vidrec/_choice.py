@@ -1,4 +1,4 @@
-"""Which clips to choose, and how to split: what the compiled module takes."""
+"""Selections, splits and changes of clips, as the compiled module takes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chosen(
     sample: Optional[int],
     seed: int,
 ) -> Dict[str, Any]:
-    """Of the arguments of a subset."""
+    """The selection of the arguments of a subset."""
     if isinstance(classes, (str, int)):
         classes = [classes]
     text = {name: value if isinstance(value, str) else json.dumps(value) for name, value in (where or {}).items()}
@@ -50,7 +50,7 @@ def by_ratio(
     keep_sources: bool = True,
     groups: Optional[Sequence[int]] = None,
 ) -> Dict[str, Any]:
-    """Of the arguments of a random split."""
+    """The rule of a random split."""
     return {
         "attribute": None,
         "lists": None,
@@ -63,19 +63,19 @@ def by_ratio(
 
 
 def by_lists(lists: Mapping[str, Clips]) -> Dict[str, Any]:
-    """Of lists of clips."""
+    """The rule of a split by lists of clips."""
     return {**by_ratio([]), "lists": [(name, listed(clips)) for name, clips in lists.items()]}
 
 
 def by_attribute(attribute: str) -> Dict[str, Any]:
-    """Of the name of an attribute."""
+    """The rule of a split by the values of an attribute."""
     return {**by_ratio([]), "attribute": attribute}
 
 
 def changes(
     labels: Mapping[Union[int, str], Union[int, str]], attributes: Mapping[Union[int, str], Mapping[str, Any]]
 ) -> List[Tuple[Optional[int], str, Optional[str], str]]:
-    """Of the new labels and attributes of clips: number or source, label, and attributes as JSON."""
+    """New labels and attributes of clips: for each number or source, the label, and the attributes as JSON."""
     found = []
     for key in dict.fromkeys([*labels, *attributes]):
         number, source = (None, key) if isinstance(key, str) else (int(key), "")

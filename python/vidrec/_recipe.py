@@ -79,8 +79,8 @@ class RecipeOptions(TypedDict, total=False):
         Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits.
         Without it, such a video fails.
     root
-        The folder that the paths of a manifest or of the videos of a LeRobot data set are relative to, or a
-        remote location, such as s3://bucket/videos. Default: the folder of the manifest or of the data set
+        The folder that the paths of a manifest are relative to, or a remote location, such as
+        s3://bucket/videos. Default: the folder of the manifest
     sample : default 'uniform'
         Which frames, if their number is fixed: the centers of equal segments (uniform); first, last and evenly
         between (endpoints); one at random in each of equal segments (random); frames in a row from the middle
@@ -112,11 +112,11 @@ class RecipeOptions(TypedDict, total=False):
         The longest time for one video, in seconds; one that takes longer fails.
     track
         Pack a track beside the frames, NAME=COLUMN,WORDS: a column of a manifest that names a file for each
-        video (.npy, .npz, .parquet, .csv, .tsv, .json; .png, a folder of these, or a video of depth) or holds a
-        list. The words say how its values lie in time: rate=50 a second; times=T, the array or column that has
-        them; spans, each with a start and an end; frames, one for each frame of the video, of which those of
-        the packed frames are stored; every-frame, all of them. Also values=A+B, type=f32, size=640x480,
-        unit=us, clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be given several times.
+        video (.npy, .npz, .csv, .tsv, .json; .png, a folder of these, or a video of depth) or holds a list. The
+        words say how its values lie in time: rate=50 a second; times=T, the array or column that has them;
+        spans, each with a start and an end; frames, one for each frame of the video, of which those of the
+        packed frames are stored; every-frame, all of them. Also values=A+B, type=f32, size=640x480, unit=us,
+        clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be given several times.
     """
 
     audio: Union[float, str, None]

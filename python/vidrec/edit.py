@@ -91,9 +91,9 @@ def merge(
         with Shown(progress, "clips") as show:
             return _report(_vidrec.append(output, sets, None if shards is None else str(shards), show))
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
+    options = _output_options(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.merge(sets, output, how, show))
+        return _report(_vidrec.merge(sets, output, options, show))
 
 
 def split(
@@ -166,10 +166,10 @@ def split(
         parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
+    options = _output_options(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
-        told = _vidrec.split(data, output, parts, how, show)
-    return [EditReport.from_dict(report) for report in json.loads(told)]
+        reports = _vidrec.split(data, output, parts, options, show)
+    return [EditReport.from_dict(report) for report in json.loads(reports)]
 
 
 def subset(
@@ -239,17 +239,17 @@ def subset(
     chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
-    how = _how(shards, overwrite, remote)
+    options = _output_options(shards, overwrite, remote)
     changes = (_choice.changes(labels or {}, attributes or {}), list((rename_classes or {}).items()), clock)
     with ShownTwice(progress, "clips") as show:
-        return _report(_vidrec.subset(data, output, chosen, changes, how, show))
+        return _report(_vidrec.subset(data, output, chosen, changes, options, show))
 
 
-def _how(
+def _output_options(
     shards: Union[int, str, None], overwrite: bool, remote: Dict[str, Any]
 ) -> Dict[str, Any]:
     return {"shards": None if shards is None else str(shards), "overwrite": overwrite, "remote": remote}
 
 
-def _report(told: str) -> EditReport:
-    return EditReport.from_dict(json.loads(told))
+def _report(text: str) -> EditReport:
+    return EditReport.from_dict(json.loads(text))

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from fractions import Fraction
 from types import TracebackType
-from typing import Any, Iterable, List, Literal, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, List, Literal, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _storage, _vidrec
 from ._storage import Path, Size
 from ._values import U32, parse_bytes, whole
-from .errors import FileError, FormatError, UsageError
+from .errors import Error, UsageError
 from .results import WriteReport
 from .stored_track import NUMBERS, Track
 
@@ -26,6 +26,7 @@ _STORED = {"float16": "f32", "int8": "i16", "uint32": "i64", "uint64": "i64", "u
 _STORED.update({str(np.dtype(numbers)): kind for kind, numbers in NUMBERS.items()})
 
 _NS = 1_000_000_000
+_MAX_LABEL = 1 << 24
 
 #: Values of a track: one for each frame, or a tuple of values and when they are.
 TrackValues = Union[ArrayLike, Sequence[str], Track, Tuple[Any, Any]]
@@ -84,9 +85,6 @@ class Writer:
     array([0.  , 0.04, 0.08])
     """
 
-    report: Optional[WriteReport]
-    """What was written, when the writer is closed; None before."""
-
     def __init__(
         self,
         path: Path,
@@ -104,16 +102,17 @@ class Writer:
         timeout: float = _storage.TIMEOUT,
         _meta: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        self.report = None
-        self._path, self._scratch = os.fspath(path), None
+        self._report: Optional[WriteReport] = None
+        self._scratch: Optional[str] = None
+        self._path = os.fspath(path)
         # Imports add to them.
         self._nan = set(nan)
         self._labels = {name: label for label, name in enumerate(classes)}
         self._storage = _storage.given(storage_options, timeout=timeout)
         if if_exists not in ("fail", "replace"):
             raise UsageError(f"if_exists: expected 'fail' or 'replace', found {if_exists!r}")
-        if isinstance(classes, str) or len(self._labels) != len(classes):
-            raise UsageError("classes: expected names in a list, each once")
+        if isinstance(classes, str) or isinstance(nan, str) or len(self._labels) != len(classes):
+            raise UsageError("classes and nan: expected names in a list, each once")
         shard_bytes = parse_bytes(str(shard_size))
         if shard_bytes is None:
             raise UsageError(f"shard_size: expected a size such as '256MB', found {shard_size!r}")
@@ -129,8 +128,8 @@ class Writer:
             folder = os.path.join(self._scratch, "set")
         elif scratch is not None:
             raise UsageError("scratch needs an output in object storage, such as s3://bucket/train")
-        meta = {"classes": list(classes), "settings": dict(settings or {}), **(_meta or {})}
-        storing = {"quality": quality, "retile": bool(retile), "shard_bytes": shard_bytes, "threads": threads}
+        meta = {"classes": list(classes), "settings": {**({"retiled": True} if retile else {}), **(settings or {})}, **(_meta or {})}
+        storing = {"quality": quality, "retile": bool(retile), "shard_bytes": shard_bytes, "threads": threads or 0}
         self._is_new = not os.path.lexists(folder)
         try:
             self._inner = _vidrec.Writer(folder, json.dumps(meta, default=_plain), self._replace, storing)
@@ -194,15 +193,17 @@ class Writer:
         """
         pictures, count = _pictures(frames)
         stored, base = _times(count, times, pts, time_base)
-        indices: Iterable[Any] = [None] * count if source_indices is None else source_indices
-        frame_times = list(zip(stored, indices))
-        if len(frame_times) != count or (source_indices is not None and len(source_indices) != count):
-            raise UsageError(f"source_indices: expected one for each of {count} frames")
+        indices = [None] * count if source_indices is None else list(source_indices)
+        if len(indices) != count or not all(index is None or whole(index, 0, U32) is not None for index in indices):
+            raise UsageError(f"source_indices: expected one for each of {count} frames, from 0 to {U32}, or None")
         number = self._label(label)
+        known = list(self._labels)[number] if self._labels and number is not None else ""
+        if known and class_name not in ("", known):
+            raise UsageError(f"class_name: expected {known!r}, the class of label {number}, found {class_name!r}")
         clip = {
             "label": number,
             "source": str(source),
-            "class": class_name or (list(self._labels)[number] if self._labels and number is not None else ""),
+            "class": class_name or known,
             "attributes": dict(fields or {}),
             "width": 0,
             "height": 0,
@@ -210,7 +211,7 @@ class Writer:
             "short": bool(is_short),
         }
         given = [_track(name, value, name in self._nan) for name, value in (tracks or {}).items()]
-        self._inner.add(json.dumps(clip, default=_plain), frame_times, pictures, given)
+        self._inner.add(json.dumps(clip, default=_plain), list(zip(stored, indices)), pictures, given)
 
     def close(self) -> WriteReport:
         """Publish the data set. Does nothing if it is there already.
@@ -220,23 +221,33 @@ class Writer:
         vidrec.results.WriteReport
             ``output``, ``clips``, ``frames``, ``bytes``, ``shards`` and so on.
         """
-        if self.report is None:
+        if self._report is None:
             try:
-                told = json.loads(self._inner.finish())
+                written, (retiled, not_retiled) = self._inner.finish()
+                told = {**json.loads(written), "retiled": retiled, "not_retiled": not_retiled}
                 if self._scratch is not None:
                     folder = os.path.join(self._scratch, "set")
                     pushed = json.loads(_vidrec.push(folder, self._path, self._replace, False, self._storage, None))
                     told["left_behind"] = [*told.get("left_behind", ()), *pushed["notes"]]
-            finally:
-                self._remove_scratch()
-            self.report = WriteReport.from_dict({"output": self._path, **told})
-        return self.report
+            except BaseException:
+                self.abort()
+                raise
+            self._remove_scratch()
+            self._report = WriteReport.from_dict({"output": self._path, **told})
+        return self._report
+
+    @property
+    def report(self) -> WriteReport:
+        """What was written, when the writer is closed."""
+        if self._report is None:
+            raise UsageError("the writer is not closed, so it has no report")
+        return self._report
 
     def abort(self) -> None:
         """Drop everything that was written. Does nothing if the writer is closed."""
         self._inner.abort()
         self._remove_scratch()
-        if self._is_new and self.report is None and self._scratch is None and os.path.isdir(self._path):
+        if self._is_new and self._report is None and self._scratch is None and os.path.isdir(self._path):
             with contextlib.suppress(OSError):
                 os.rmdir(self._path)
 
@@ -252,15 +263,15 @@ class Writer:
             self.abort()
 
     def __repr__(self) -> str:
-        return f"<vidrec.Writer {self._path!r}{'' if self.report is None else ', closed'}>"
+        return f"<vidrec.Writer {self._path!r}{'' if self._report is None else ', closed'}>"
 
     def _label(self, label: Union[int, str, None]) -> Optional[int]:
         if label is None:
             return None
         known = len(self._labels)
-        number = self._labels.get(label) if isinstance(label, str) else whole(label, 0, known - 1 if known else U32)
+        number = self._labels.get(label) if isinstance(label, str) else whole(label, 0, known - 1 if known else _MAX_LABEL)
         if number is None:
-            expected = f"one of {known} classes, by name or number" if known else "a whole number; for names, give classes"
+            expected = f"one of {known} classes, by name or number" if known else "0 to 16,777,216; for names, give classes"
             raise UsageError(f"label: expected {expected}, found {label!r}")
         return number
 
@@ -270,7 +281,7 @@ class Writer:
             return
         try:
             _vidrec.Dataset(self._path, "map", self._storage)
-        except (FileError, FormatError):
+        except Error:
             return
         raise UsageError(f"{self._path}: there is a data set already: pass if_exists='replace' to replace it")
 
@@ -287,7 +298,7 @@ def _pictures(frames: Any) -> Tuple[Any, int]:
         return [bytes(frame) for frame in frames], len(frames)
     try:
         pixels = np.asarray(frames)
-    except (TypeError, ValueError) as e:
+    except (TypeError, ValueError, RuntimeError) as e:
         raise UsageError(f"frames: expected an array in the memory of this machine: {e}") from e
     if pixels.dtype != np.uint8 or pixels.ndim != 4 or pixels.shape[3] != 3:
         found = f"{pixels.dtype} of shape {pixels.shape}"
@@ -323,7 +334,7 @@ def _times(
             raise UsageError("times: a time does not fit into 64 bits")
         return units.astype(np.int64).tolist(), base
     stored = np.arange(count) if pts is None else np.asarray(pts)
-    if stored.shape != (count,) or (count and stored.dtype.kind not in "iu"):
+    if stored.shape != (count,) or (count and (stored.dtype.kind not in "iu" or int(stored.max()) >= 2**63)):
         raise UsageError(f"pts: expected {count} whole numbers, found {stored.dtype} of shape {stored.shape}")
     return stored.tolist(), base
 
@@ -332,34 +343,31 @@ def _track(name: str, given: TrackValues, nan: bool) -> Tuple[Any, ...]:
     """A track as the compiled module takes it."""
     starts: Any = []
     ends: Any = []
-    rate, timing, values = None, "frames", given
+    values: Any = given
+    rate, first, timing = Fraction(1), 0, "frames"
     if isinstance(given, Track):
         values, timing = given.values, given.timing
         if timing == "rate" and given.rate is not None:
-            rate = (int(given.times[0]) if len(given.times) else 0, given.rate)
+            rate, first = given.rate, int(given.times[0]) if len(given.times) else 0
         elif timing != "frames":
             starts, ends = given.times.tolist(), [] if given.ends is None else given.ends.tolist()
     elif isinstance(given, tuple) and len(given) == 2:
         values, when = given
         if isinstance(when, (int, float, str, Fraction)):
-            rate, timing = (0, Fraction(when).limit_denominator(1_000_000)), "rate"
+            rate, timing = Fraction(when).limit_denominator(1_000_000), "rate"
         else:
             ns = _nanoseconds(name, when)
             timing = "times" if ns.ndim == 1 else "spans"
             starts, ends = (ns.tolist(), []) if ns.ndim == 1 else (ns[:, 0].tolist(), ns[:, 1].tolist())
-    numbers: Optional[bytes] = None
-    texts: Optional[List[str]] = None
-    shape: List[int] = []
-    if isinstance(values, (list, tuple)) and values and all(isinstance(value, str) for value in values):
-        kind, texts = "utf-8", list(values)
-    elif isinstance(values, list) and not values and isinstance(given, Track):
-        kind, texts = "utf-8", []
+    texts: List[str] = []
+    kind, numbers, shape = "utf-8", b"", []
+    if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
+        texts = list(values)
     else:
         array = _numbers(name, values)
         kind, shape, numbers = _STORED[str(array.dtype)], list(array.shape[1:]), array.tobytes()
     schema = {"name": name, "type": kind, "shape": shape, "timing": timing, "nan": nan and kind in ("f32", "f64")}
-    at = None if rate is None else (rate[0], (rate[1].numerator, rate[1].denominator))
-    return json.dumps(schema), (numbers, texts), (starts, ends), at
+    return json.dumps(schema), (numbers, texts), (starts, ends), (first, (rate.numerator, rate.denominator))
 
 
 def _numbers(name: str, values: Any) -> NDArray[Any]:

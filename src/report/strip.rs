@@ -123,8 +123,8 @@ mod tests {
     use super::*;
     use vidrec_core::dataset::Dataset;
     use vidrec_core::dataset::writer::{ClipInfo, FrameData, Writer, WriterOptions};
-    use vidrec_format::planes::Planes;
     use vidrec_jpeg::Encoder;
+    use vidrec_jpeg::Planes;
 
     /// A picture of one gray.
     fn gray(size: (u32, u32), luma: u8) -> Vec<u8> {

@@ -61,7 +61,7 @@ def test_rules_in_the_code():
 
 
 def test_kinds_of_verify():
-    arms = between(source("crates/vidrec-core/src/dataset/verify/report.rs"), "match e.kind() {", "});")
+    arms = between(source("crates/vidrec-core/src/dataset/verify/mod.rs"), "match e.kind() {", "});")
     assert codes("Kinds that are no rules") == set(re.findall(r'=> "([\w-]+)"', arms)) - rules()
 
 
@@ -95,7 +95,7 @@ def test_counts_of_a_pack():
 
 
 def test_words_of_a_repair():
-    fields = between(source("crates/vidrec-core/src/dataset/repair/report.rs"), "struct Losses {")
+    fields = between(source("crates/vidrec-core/src/dataset/repair/salvage.rs"), "struct Losses {")
     words = re.findall(r'losses\.lost\.extend\(.*', source("crates/vidrec-core/src/dataset/repair/salvage.rs"))
     found = re.findall(r"pub (\w+):", fields) + re.findall(r'"(\w+)"', " ".join(words))
     assert codes("What a repair could not save") == set(found) - {"lost"}
@@ -148,4 +148,4 @@ def test_repairs_do_what_the_page_says(cells, tmp_path):
         assert status("repair", broken if given.is_dir() else tmp_path, "-o", saved) in (0, 3)
         assert status("verify", saved, "--deep") == 0
     else:
-        assert remedy.startswith(("newer", "without", "pack again", "`vidrec relabel", "open each"))
+        assert remedy.startswith(("newer", "without", "pack again", "`vidrec subset", "open each"))

@@ -175,7 +175,7 @@ fn episodes_have_exactly_their_frames() {
         (json!("the rows are missing"), "found \"the rows are missing\""),
     ] {
         let run = pack(frames);
-        assert!(run.status.code() == Some(3) && said(&run).contains(why), "{why}: {}", said(&run));
+        assert!(!run.status.success() && said(&run).contains(why), "{why}: {}", said(&run));
     }
 }
 
@@ -225,7 +225,7 @@ fn clocks_that_do_not_begin_together_are_found_and_mended() {
     with_old_clocks(&set, &robot.path("old"));
     refused(&robot, "old", "the values of track \"action\" from 0.000 s and from 0.067 s on");
     for (clock, mended) in [("action", "mended"), ("first-frame", "also")] {
-        done(&robot.vidrec(&["relabel", "old", "-o", mended, "--clock", clock]));
+        done(&robot.vidrec(&["subset", "old", "-o", mended, "--clock", clock]));
         check(&robot, mended);
         for (new, mended) in set.clips().zip(Dataset::open(robot.path(mended)).unwrap().clips()) {
             let (new, mended) = (new.unwrap(), mended.unwrap());
@@ -242,9 +242,9 @@ fn clocks_that_do_not_begin_together_are_found_and_mended() {
     // Somebody says that the clocks are one. Then the cameras begin at other moments.
     let rows: String = (0..set.len()).map(|clip| format!("{clip},timecode\n")).collect();
     fs::write(robot.path("said.csv"), format!("clip,clock\n{rows}")).unwrap();
-    done(&robot.vidrec(&["relabel", "old", "said.csv", "-o", "said"]));
+    done(&robot.vidrec(&["subset", "old", "--changes", "said.csv", "-o", "said"]));
     done(&robot.vidrec(&["check", "said", "--only", "clock"]));
-    let run = robot.vidrec(&["relabel", "old", "-o", "no", "--clock", "gripper"]);
+    let run = robot.vidrec(&["subset", "old", "-o", "no", "--clock", "gripper"]);
     assert!(run.status.code() == Some(1) && said(&run).contains("no times of track \"gripper\""), "{}", said(&run));
 }
 
@@ -290,7 +290,7 @@ fn of_manifests_with_segments() {
     };
     pack(&robot, late, &[]);
     refused(&robot, "set", "the first frames at 0.000 s and at 0.400 s");
-    done(&robot.vidrec(&["relabel", "set", "-o", "mended", "--clock", "first-frame"]));
+    done(&robot.vidrec(&["subset", "set", "-o", "mended", "--clock", "first-frame"]));
     check(&robot, "mended");
 }
 
@@ -309,7 +309,7 @@ fn of_manifests_with_whole_files_and_with_frames() {
     let stream = |e: usize, camera: usize| json!({"path": if camera == 0 { video(e, 0) } else { format!("{e}.ts") }});
     pack(&robot, stream, &[]);
     refused(&robot, "set", "the first frames at 0.000 s and at 1.4");
-    done(&robot.vidrec(&["relabel", "set", "-o", "mended", "--clock", "first-frame"]));
+    done(&robot.vidrec(&["subset", "set", "-o", "mended", "--clock", "first-frame"]));
     check(&robot, "mended");
     // Both say that they have one clock, so the frames are paired by their times as they are.
     let same = |e: usize, camera: usize| {

@@ -291,7 +291,7 @@ fn names_that_are_not_utf8_stay_apart() {
     };
     let table = sources.iter().enumerate().map(|(i, source)| format!("{source},note {i}\n")).collect::<String>();
     bench.write("notes.csv", format!("source,note\n{table}"));
-    vidrec(&["relabel", "set", "notes.csv", "-o", "noted"]);
+    vidrec(&["subset", "set", "--changes", "notes.csv", "-o", "noted"]);
     let noted = Dataset::open(bench.path("noted")).unwrap();
     for (i, clip) in noted.clips().enumerate() {
         assert_eq!(clip.unwrap().attributes().unwrap().get("note").unwrap(), Some(format!("note {i}")));

@@ -1,9 +1,8 @@
 //! `vidrec pack --track`: numbers and texts from the files and lists that a manifest names, beside the frames.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::Arc;
 
 use crate::common::ffmpeg_videos;
 use crate::common::skip::has_decoder_faults;

@@ -22,7 +22,8 @@ def tar(path, members, end=True):
             info.size = len(data)
             out.addfile(info, io.BytesIO(data))
     if not end:
-        path.write_bytes(path.read_bytes().rstrip(b"\0") + bytes(100))
+        whole = path.read_bytes().rstrip(b"\0")
+        path.write_bytes(whole + bytes(-len(whole) % 512))
     return path
 
 
@@ -56,21 +57,21 @@ def test_webdataset_comes_in(tmp_path):
 
 def test_faults_of_webdataset_are_named_or_skipped(tmp_path):
     good = {"a.jpg": jpeg(0), "b.jpg": jpeg(1)}
-    for members, words in [
+    for n, (members, words) in enumerate([
         ({"n.txt": b"x"}, "sample n: the sample has no images"),
         ({"n.jpg": b"none"}, "sample n"),
         ({"n.jpg": jpeg(0), "n.cls": b"x"}, "not a whole number"),
         ({"n.jpg": jpeg(0), "n.json": b"{"}, "sample n"),
         ({"n.png": png()}, "png_quality"),
         ({"n.0.png": png(), "n.1.jpg": jpeg(0)}, "PNG"),
-    ]:
+    ]):
         path = tar(tmp_path / "a.tar", {**members, **good})
         with pytest.raises(vidrec.DecodeError) as refused:
             convert.from_webdataset(path, tmp_path / "set")
         assert words in str(refused.value) and "salvage=True" in str(refused.value) and not (tmp_path / "set").exists()
         report = convert.from_webdataset(path, tmp_path / "set", salvage=True)
         assert (report.clips, [skipped.source for skipped in report.skipped]) == (2, ["a.tar, sample n"])
-        (tmp_path / "set").rename(tmp_path / words[:9])
+        (tmp_path / "set").rename(tmp_path / str(n))
     tar(tmp_path / "a.tar", good, end=False)
     with pytest.raises(vidrec.DecodeError, match="its end is missing"):
         convert.from_webdataset(tmp_path / "a.tar", tmp_path / "set")

@@ -1,14 +1,17 @@
 """Data sets of LeRobot, versions 2 and 3, in files that are made here. What LeRobot itself writes is in tests/interop."""
 import io
 import json
+import shutil
 import subprocess
+import sys
+import types
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import vidrec
-from vidrec.convert import from_lerobot
+from vidrec.convert import from_lerobot, lerobot_manifest
 
 pytestmark = pytest.mark.full
 pa = pytest.importorskip("pyarrow")
@@ -143,6 +146,44 @@ def test_some_episodes_and_frames(tmp_path):
     assert not (tmp_path / "none").exists() and not list((tmp_path / "scratch").iterdir())
     with pytest.raises(vidrec.UsageError, match="from_lerobot"):
         vidrec.pack(tmp_path / "robot", tmp_path / "none")
+
+
+def test_an_interrupted_pack_is_resumed_and_parts_give_the_same(tmp_path):
+    path, how = write(tmp_path / "robot", images=True), {"frames": "all", "size": 32, "shards": 4}
+
+    def interrupt(done, total):
+        if done >= 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        from_lerobot(path, tmp_path / "set", threads=1, progress=interrupt, **how)
+    assert (tmp_path / ".set.lerobot").is_dir()
+    report = from_lerobot(path, tmp_path / "set", if_exists="resume", **how)
+    assert report.clips == 8 and not (tmp_path / ".set.lerobot").exists()
+    given = lerobot_manifest(path, tmp_path / "work")
+    plan = vidrec.plan(given.pop("inputs"), tmp_path / "plan", **given, **how)
+    for part in range(plan.parts):
+        vidrec.pack_part(tmp_path / "plan", part)
+    vidrec.publish(tmp_path / "plan")
+    one, other = (vidrec.open(tmp_path / name) for name in ("set", "plan"))
+    assert [clip.jpeg(0) for clip in one] == [clip.jpeg(0) for clip in other]
+
+
+def test_the_hub_gives_all_but_the_videos(tmp_path, monkeypatch):
+    asked, path = [], write(tmp_path / "robot")
+
+    def snapshot_download(name, *, local_dir, **how):
+        asked.append((name, how))
+        for folder in ("meta", "data"):
+            shutil.copytree(path / folder, local_dir / folder)
+        return str(local_dir)
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
+    report = from_lerobot("hf://datasets/me/robot@v1", tmp_path / "set", root=path, frames=2)
+    assert (report.clips, report.failed) == (8, 0)
+    assert asked == [("me/robot", {"repo_type": "dataset", "revision": "v1", "allow_patterns": ["meta/*", "data/*"]})]
+    with pytest.raises(vidrec.UsageError, match="root="):
+        from_lerobot("s3://bucket/robot", tmp_path / "none")
 
 
 def test_what_is_wrong_is_named(tmp_path):

@@ -26,7 +26,7 @@ STRUCTS = {
     "VideoWarning": "Warning",
 }
 # What the Python package makes itself of tuples of the compiled module.
-OURS = {"Result", "SourceUse"}
+OURS = {"ExportReport", "Result", "SkippedSample", "SourceUse", "WriteReport"}
 NUMBERS = {"u8": int, "u32": int, "u64": int, "usize": int, "f32": float, "f64": float, "bool": bool, "str": str}
 # Fields that the Python package adds to those of a struct, and that it does not hand on.
 MORE = {"PackReport": {"unchanged"}, "LoaderStats": {"sources"}}
@@ -174,8 +174,9 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
     for each in found:
         assert whole(each), each
     kinds = {type(part) for each in found for part in parts_of(each)}
-    # Those of remote data sets.
+    # Those of remote data sets, and of conversions.
     rest = {results.FetchReport, results.PushReport, results.RemoteStats}
+    rest |= {results.ExportReport, results.SkippedSample, results.WriteReport}
     assert kinds | rest >= {getattr(results, name) for name in results.__all__} - {Result} - RARE
 
 

@@ -308,7 +308,7 @@ fn the_work_of_an_older_version_is_refused() {
         for more in [&[][..], &RESUME, &REPLACE, &["--if-exists", "retry-failed"]] {
             videos.refuses("set", more, &["an older version of vidrec was interrupted here"]);
         }
-        videos.fails(&["append", "set", "set"], &["an older version of vidrec was interrupted here", "remove this"]);
+        videos.fails(&["merge", "set", "--append", "-o", "set"], &["an older version of vidrec was interrupted here", "remove this"]);
         assert!(tree(&videos.path("set")) == before, "{name}");
         fs::remove_file(&path).unwrap();
         let _ = fs::remove_dir(videos.path("set/.parts"));

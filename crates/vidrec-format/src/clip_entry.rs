@@ -97,33 +97,3 @@ impl ClipEntry {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_survives_and_a_flipped_bit_does_not() {
-        let entry = ClipEntry {
-            first_frame: 1 << 33,
-            frame_count: 8,
-            label: NO_LABEL,
-            width: 340,
-            height: 256,
-            flags: FLAG_SHORT,
-            time_base: (1, 30_000),
-            source: StringRef { offset: 1, length: 2 },
-            class: StringRef { offset: 3, length: 4 },
-            attributes: StringRef { offset: 5, length: 6 },
-            strings_crc32: 9,
-        };
-        let bytes = entry.to_bytes(7);
-        assert_eq!(ClipEntry::from_bytes(&bytes, 7), Some(entry));
-        assert_eq!(ClipEntry::from_bytes(&bytes, 8), None, "at the place of another entry");
-        for bit in 0..BYTES * 8 {
-            let mut bad = bytes;
-            bad[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(ClipEntry::from_bytes(&bad, 7), None, "bit {bit}");
-        }
-    }
-}

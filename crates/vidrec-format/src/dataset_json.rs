@@ -40,7 +40,7 @@ pub struct DatasetJson {
     /// The options that determine the bytes.
     #[serde(default)]
     pub settings: JsonObject,
-    /// What the data set was packed from, as the caller named it: `inputs`, and if they were given `root`, `classes` and
+    /// The inputs of the pack, as the caller named them: `inputs`, and if they were given `root`, `classes` and
     /// `outside`. Absent if the data set was not made by packing alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packed_from: Option<JsonObject>,
@@ -97,15 +97,14 @@ pub struct TrackFileJson {
     pub sha256: String,
 }
 
+#[doc(hidden)]
 impl ShardJson {
     /// Length of the track file in bytes; 0 without one.
-    #[doc(hidden)]
     pub fn track_bytes(&self) -> u64 {
         self.track_file.as_ref().map_or(0, |tracks| tracks.bytes)
     }
 
     /// Whether `found` matches every part of this description that is present.
-    #[doc(hidden)]
     pub fn is(&self, found: &ShardJson) -> bool {
         let index_crc32 = self.index_crc32.and(found.index_crc32);
         // Earlier versions list no track file, even if the index has one.
@@ -115,22 +114,20 @@ impl ShardJson {
     }
 
     /// Names of the shard's files: record file, index and, if there is one, track file.
-    #[doc(hidden)]
     pub fn file_names(&self) -> impl Iterator<Item = &FileName> {
         let tracks = self.track_file.iter().map(|tracks| &tracks.file);
         [&self.record_file, &self.index_file].into_iter().chain(tracks)
     }
 
     /// A listed name that is that of another kind of file.
-    #[doc(hidden)]
     pub fn misnamed(&self) -> Option<&FileName> {
         let kinds = [FileKind::Records, FileKind::Index, FileKind::Tracks];
         self.file_names().zip(kinds).find(|(name, kind)| name.kind() != Some(*kind)).map(|(name, _)| name)
     }
 }
 
+#[doc(hidden)]
 impl DatasetJson {
-    #[doc(hidden)]
     pub fn new(meta: &Meta, shards: Vec<ShardJson>) -> Self {
         DatasetJson {
             format: "vidrec".into(),
@@ -150,7 +147,6 @@ impl DatasetJson {
     }
 
     /// The same data set with more shards.
-    #[doc(hidden)]
     pub fn with_more(mut self, shards: Vec<ShardJson>) -> Self {
         self.packed_from = None;
         for shard in &shards {
@@ -163,14 +159,12 @@ impl DatasetJson {
     }
 
     /// Names of all files of the data set, except `dataset.json` itself.
-    #[doc(hidden)]
     pub fn file_names(&self) -> impl Iterator<Item = &FileName> {
         let shards = self.shards.iter().flat_map(ShardJson::file_names);
         shards.chain(self.failures.iter().map(|f| &f.file))
     }
 
     /// Whether it lists a file of this name.
-    #[doc(hidden)]
     pub fn lists(&self, name: &FileName) -> bool {
         self.file_names().any(|listed| listed == name)
     }
@@ -182,7 +176,6 @@ impl DatasetJson {
         self.shards.iter().filter_map(ShardJson::misnamed).chain(failures).next()
     }
 
-    #[doc(hidden)]
     pub fn to_bytes(&self) -> Vec<u8> {
         // Serializing a structure of strings and numbers cannot fail.
         let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
@@ -197,7 +190,6 @@ impl DatasetJson {
     }
 
     /// Parses the file's bytes. It refuses names of anything but files of a data set in the file's own folder.
-    #[doc(hidden)]
     pub fn prove(bytes: &[u8]) -> Result<Self> {
         let fault = |what: &str| Error::format("dataset-json", what);
         let json = Self::from_json(bytes)

@@ -9,7 +9,7 @@ use crate::printable::Printable;
 /// The result of every fallible function of vidrec.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who is to blame. This decides what a caller can do about the error.
+/// The kind of an error. It decides what a caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -32,7 +32,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// What a caller can do about an error. The library does not know how it is called, so a program turns a hint into its
+/// A remedy for an error. The library does not know how it is called, so a program turns a hint into its
 /// own flags, and a binding into its own arguments. `Display` describes the hint in plain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -127,11 +127,13 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What to do about a path that begins with `~`.
+/// The remedy for a path that begins with `~`.
 #[doc(hidden)]
 pub const HOME: &str =
     "only a shell takes ~ for the home folder: write the whole path (in Python, os.path.expanduser gives it)";
 
+/// The parts of an error, for the crates of vidrec.
+#[doc(hidden)]
 impl Error {
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner { kind: Some(kind), message: message.into(), ..Inner::default() }))
@@ -139,7 +141,6 @@ impl Error {
 
     /// An input/output error on `file`; `doing` completes "could not …". If the machine is at fault rather than the
     /// file, the error says so.
-    #[doc(hidden)]
     pub fn io(doing: &str, file: impl AsRef<Path>, source: std::io::Error) -> Self {
         let is_of_home = source.kind() == std::io::ErrorKind::NotFound && file.as_ref().starts_with("~");
         let mut e = Self::new(ErrorKind::Io, format!("could not {doing}")).file(file).short_of(Shortage::of(&source));
@@ -151,13 +152,11 @@ impl Error {
     }
 
     /// Bytes of an open file can no longer be read.
-    #[doc(hidden)]
     pub fn lost(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Io, message)
     }
 
     /// There is no such file or object.
-    #[doc(hidden)]
     pub fn missing(message: impl Into<String>) -> Self {
         let mut e = Self::new(ErrorKind::Io, message);
         e.0.source = Some(Box::new(std::io::Error::from(std::io::ErrorKind::NotFound)));
@@ -165,7 +164,6 @@ impl Error {
     }
 
     /// A thread or a process could not be started; `what` completes "could not start …".
-    #[doc(hidden)]
     pub fn start(what: &str, source: std::io::Error) -> Self {
         let e = Self::new(ErrorKind::Io, format!("could not start {what}"));
         let mut e = e.short_of(Shortage::of_start(&source));
@@ -174,7 +172,6 @@ impl Error {
     }
 
     /// A thread pool could not be started.
-    #[doc(hidden)]
     pub fn start_pool(threads: usize, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         let mut e = Self::new(ErrorKind::Resources, format!("could not start {threads} threads"));
         e = e.short_of(Some(Shortage::Threads));
@@ -183,14 +180,12 @@ impl Error {
     }
 
     /// There is no memory for `what`, which needs `bytes` bytes.
-    #[doc(hidden)]
     pub fn no_memory(what: &str, bytes: usize) -> Self {
         let message = format!("no memory for {what}: {bytes} bytes");
         Self::new(ErrorKind::Resources, message).short_of(Some(Shortage::Memory))
     }
 
     /// Blames the machine if there is a shortage, and adds what to do about it.
-    #[doc(hidden)]
     pub fn short_of(self, shortage: Option<Shortage>) -> Self {
         match shortage {
             Some(shortage) => self.blame(shortage).help(shortage.help()),
@@ -199,7 +194,6 @@ impl Error {
     }
 
     /// Blames the machine. The message already says what to do about it.
-    #[doc(hidden)]
     pub fn blame(mut self, shortage: Shortage) -> Self {
         self.0.kind = Some(ErrorKind::Resources);
         self.0.shortage = Some(shortage);
@@ -207,58 +201,48 @@ impl Error {
     }
 
     /// Whether there is no such file or object.
-    #[doc(hidden)]
     pub fn is_missing(&self) -> bool {
         let source = self.0.source.as_ref().and_then(|e| e.downcast_ref::<std::io::Error>());
         source.is_some_and(|e| e.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// Whether memory, or address space for a map, ran out.
-    #[doc(hidden)]
     pub fn is_out_of_memory(&self) -> bool {
         self.0.shortage == Some(Shortage::Memory)
     }
 
-    /// What the machine ran out of, if a shortage caused the error.
-    #[doc(hidden)]
+    /// The resource that the machine ran out of, if a shortage caused the error.
     pub fn shortage(&self) -> Option<Shortage> {
         self.0.shortage
     }
 
     /// A file breaks a rule of the format. `rule` is an identifier from `format-spec/vidrec-v1.md`.
-    #[doc(hidden)]
     pub fn format(rule: &'static str, message: impl Into<String>) -> Self {
         let mut e = Self::new(ErrorKind::Format, message);
         e.0.rule = Some(rule);
         e
     }
 
-    #[doc(hidden)]
     pub fn limit(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Limit, message)
     }
 
-    #[doc(hidden)]
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    #[doc(hidden)]
     pub fn decode(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Decode, message)
     }
 
-    #[doc(hidden)]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
-    #[doc(hidden)]
     pub fn interrupted(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Interrupted, message)
     }
 
-    #[doc(hidden)]
     pub fn file(mut self, file: impl AsRef<Path>) -> Self {
         self.0.file = Some(file.as_ref().to_owned());
         self.of_its_place()
@@ -275,82 +259,72 @@ impl Error {
     }
 
     /// The same error without the file, for a report that already names it.
-    #[doc(hidden)]
     pub fn without_file(mut self) -> Self {
         self.0.file = None;
         self
     }
 
-    #[doc(hidden)]
     pub fn section(mut self, section: &'static str) -> Self {
         self.0.section = Some(section);
         self
     }
 
-    #[doc(hidden)]
     pub fn at(mut self, offset: u64) -> Self {
         self.0.offset = Some(offset);
         self
     }
 
-    #[doc(hidden)]
     pub fn in_clip(mut self, clip: u64) -> Self {
         self.0.clip = Some(clip);
         self
     }
 
-    #[doc(hidden)]
     pub fn in_frame(mut self, frame: u32) -> Self {
         self.0.frame = Some(frame);
         self
     }
 
-    #[doc(hidden)]
     pub fn in_track(mut self, name: &str) -> Self {
         self.0.track = Some(name.to_owned());
         self
     }
 
-    #[doc(hidden)]
     pub fn expected(mut self, what: impl fmt::Display) -> Self {
         self.0.expected = Some(what.to_string());
         self
     }
 
-    #[doc(hidden)]
     pub fn found(mut self, what: impl fmt::Display) -> Self {
         self.0.found = Some(what.to_string());
         self
     }
 
-    #[doc(hidden)]
     pub fn help(mut self, what: impl Into<String>) -> Self {
         self.0.help = Some(what.into());
         self
     }
 
     /// Adds an action that the caller can take, in a form that each program can put into its own words.
-    #[doc(hidden)]
     pub fn hint(mut self, hint: Hint) -> Self {
         self.0.hints.push(hint);
         self.of_its_place()
     }
 
     /// Removes hints that mean nothing to the caller.
-    #[doc(hidden)]
     pub fn without_hints(mut self, hints: &[Hint]) -> Self {
         self.0.hints.retain(|hint| !hints.contains(hint));
         self
     }
 
     /// Adds another suggestion to [`help`](Self::help).
-    #[doc(hidden)]
     pub fn also_help(mut self, what: impl Into<String>) -> Self {
         let what = what.into();
         self.0.help = Some(self.0.help.map_or(what.clone(), |first| format!("{first}; {what}")));
         self
     }
+}
 
+impl Error {
     /// Formats this error with all its causes, as `{:#}` prints it, but uses `word` to put the hints into words. A
     /// program uses this to name its flags.
     ///
@@ -369,24 +343,15 @@ impl Error {
         let e = &*self.0;
         // Much of the text comes from others: names, and answers of servers.
         let f: &mut dyn fmt::Write = &mut Printable(f);
-        if let Some(file) = &e.file {
-            write!(f, "{}: ", file.display())?;
-        }
-        if let Some(clip) = e.clip {
-            write!(f, "clip {clip}: ")?;
-        }
-        if let Some(frame) = e.frame {
-            write!(f, "frame {frame}: ")?;
-        }
-        if let Some(track) = &e.track {
-            write!(f, "track \"{track}\": ")?;
-        }
-        if let Some(section) = e.section {
-            write!(f, "{section}: ")?;
-        }
-        if let Some(offset) = e.offset {
-            write!(f, "byte {offset}: ")?;
-        }
+        let place = [
+            e.file.as_ref().map(|file| file.display().to_string()),
+            e.clip.map(|clip| format!("clip {clip}")),
+            e.frame.map(|frame| format!("frame {frame}")),
+            e.track.as_ref().map(|track| format!("track \"{track}\"")),
+            e.section.map(str::to_owned),
+            e.offset.map(|offset| format!("byte {offset}")),
+        ];
+        place.iter().flatten().try_for_each(|part| write!(f, "{part}: "))?;
         f.write_str(&e.message)?;
         match (&e.expected, &e.found) {
             (Some(x), Some(y)) => write!(f, ": expected {x}, found {y}")?,
@@ -411,12 +376,12 @@ impl Error {
         Ok(())
     }
 
-    /// What a caller can do about it.
+    /// The remedies.
     pub fn hints(&self) -> &[Hint] {
         &self.0.hints
     }
 
-    /// Who is to blame.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind.unwrap_or(ErrorKind::Usage)
     }
@@ -446,7 +411,7 @@ impl Error {
         self.0.frame
     }
 
-    /// What is wrong, without the location.
+    /// The fault in words, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }

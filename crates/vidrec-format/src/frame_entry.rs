@@ -50,21 +50,3 @@ impl FrameEntry {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_survives_and_a_flipped_bit_does_not() {
-        let entry = FrameEntry { record_offset: 1 << 40, pts: -5, jpeg_length: 9, jpeg_crc32: 7, source_index: 3 };
-        let bytes = entry.to_bytes(7);
-        assert_eq!(FrameEntry::from_bytes(&bytes, 7), Some(entry));
-        assert_eq!(FrameEntry::from_bytes(&bytes, 8), None, "at the place of another entry");
-        for bit in 0..BYTES * 8 {
-            let mut bad = bytes;
-            bad[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(FrameEntry::from_bytes(&bad, 7), None, "bit {bit}");
-        }
-    }
-}

@@ -210,15 +210,4 @@ mod tests {
         let by_number = std::collections::BTreeMap::from([((1, 2), 3)]);
         assert!(JsonObject::default().insert("map", by_number).is_err());
     }
-
-    #[test]
-    fn values_are_set_replaced_and_removed() {
-        let mut object = JsonObject::default();
-        object.insert("b", 2).unwrap();
-        object.insert("a", "x").unwrap();
-        object.insert("b", 3).unwrap();
-        assert_eq!((object.len(), object.names().collect::<Vec<_>>()), (2, vec!["a", "b"]));
-        assert!(object.remove("a") && !object.remove("a"));
-        assert_eq!(object.to_string(), r#"{"b":3}"#);
-    }
 }

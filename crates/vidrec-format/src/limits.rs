@@ -10,18 +10,15 @@ pub const MAX_META_BYTES: u64 = 64 << 20;
 pub const MAX_LISTING_BYTES: u64 = 64 << 20;
 
 /// Largest intent of an interrupted write, in bytes. It names the files of up to two data sets in each folder.
-#[doc(hidden)]
 pub const MAX_PLAN_BYTES: u64 = 256 << 20;
 
 /// Largest list of failures that is read, in bytes.
-#[doc(hidden)]
 pub const MAX_SMALL_OBJECT_BYTES: u64 = 1 << 30;
 
 /// Longest source, class and attributes of a clip together, in bytes. These are the texts in an index.
 pub const MAX_CLIP_TEXT_BYTES: u64 = 16 << 20;
 
 /// Longest line of a list of failures, in bytes.
-#[doc(hidden)]
 pub const MAX_FAILURE_BYTES: u64 = 1 << 20;
 
 /// Maximum number of sections in an index file.

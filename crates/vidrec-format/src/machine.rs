@@ -2,6 +2,11 @@
 
 use std::io;
 
+#[cfg(unix)]
+use rustix::io::Errno;
+#[cfg(unix)]
+use rustix::process::{Resource, getrlimit};
+
 /// The resource that ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Shortage {
@@ -19,8 +24,8 @@ impl Shortage {
     #[cfg(unix)]
     pub fn of(e: &io::Error) -> Option<Self> {
         match e.raw_os_error() {
-            Some(libc::EMFILE) => Some(Shortage::Descriptors),
-            Some(libc::ENFILE) => Some(Shortage::SystemFiles),
+            Some(code) if code == Errno::MFILE.raw_os_error() => Some(Shortage::Descriptors),
+            Some(code) if code == Errno::NFILE.raw_os_error() => Some(Shortage::SystemFiles),
             // The standard library reports a failed allocation without a code.
             _ => (e.kind() == io::ErrorKind::OutOfMemory).then_some(Shortage::Memory),
         }
@@ -47,7 +52,7 @@ impl Shortage {
         }
     }
 
-    /// What the user can do about it.
+    /// A remedy for the user.
     pub fn help(self) -> String {
         match self {
             Shortage::Descriptors => {
@@ -64,7 +69,7 @@ impl Shortage {
 /// The number of files that this process may have open, if there is a limit.
 #[cfg(unix)]
 pub fn open_files() -> Option<u64> {
-    limit(libc::RLIMIT_NOFILE as _)
+    getrlimit(Resource::Nofile).current
 }
 
 /// The number of files that this process may have open, if there is a limit.
@@ -76,7 +81,7 @@ pub(crate) fn open_files() -> Option<u64> {
 /// The number of bytes of address space that this process may have, if there is a limit.
 #[cfg(unix)]
 pub fn address_space() -> Option<u64> {
-    limit(libc::RLIMIT_AS as _)
+    getrlimit(Resource::As).current
 }
 
 /// The number of bytes of address space that this process may have, if there is a limit.
@@ -98,30 +103,18 @@ pub fn kilobytes(text: &str, name: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-#[cfg(unix)]
-fn limit(resource: u32) -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is valid memory for the structure that the call fills in, and it is initialized even if the
-    // call fails.
-    let code = unsafe { libc::getrlimit(resource as _, &mut limit) };
-    // The types differ from system to system.
-    #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
-    let bytes = limit.rlim_cur as u64;
-    (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(bytes)
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     #[test]
     fn errors_of_the_machine_are_told_from_others() {
-        let of = |code| Shortage::of(&io::Error::from_raw_os_error(code));
-        assert_eq!(of(libc::EMFILE), Some(Shortage::Descriptors));
-        assert_eq!(of(libc::ENFILE), Some(Shortage::SystemFiles));
-        assert_eq!(of(libc::ENOMEM), Some(Shortage::Memory));
-        assert_eq!([of(libc::ENOENT), of(libc::EAGAIN), of(libc::ENOSPC)], [None; 3]);
-        assert_eq!(Shortage::of_start(&io::Error::from_raw_os_error(libc::EAGAIN)), Some(Shortage::Threads));
+        let of = |code: Errno| Shortage::of(&code.into());
+        assert_eq!(of(Errno::MFILE), Some(Shortage::Descriptors));
+        assert_eq!(of(Errno::NFILE), Some(Shortage::SystemFiles));
+        assert_eq!(of(Errno::NOMEM), Some(Shortage::Memory));
+        assert_eq!([of(Errno::NOENT), of(Errno::AGAIN), of(Errno::NOSPC)], [None; 3]);
+        assert_eq!(Shortage::of_start(&Errno::AGAIN.into()), Some(Shortage::Threads));
         assert_eq!(Shortage::of(&io::ErrorKind::OutOfMemory.into()), Some(Shortage::Memory));
         assert!(Shortage::Descriptors.help().contains("ulimit -n"));
     }

@@ -23,7 +23,7 @@ pub struct Meta {
     /// The options that determine the bytes: sampling rule, size, quality, seed.
     #[serde(default)]
     pub settings: JsonObject,
-    /// What the clips were packed from, which [`DatasetJson::packed_from`](super::dataset_json::DatasetJson::packed_from)
+    /// The inputs of the pack, which [`DatasetJson::packed_from`](super::dataset_json::DatasetJson::packed_from)
     /// describes. It is not in the section, because the bytes of a shard do not depend on where its videos were.
     #[serde(skip)]
     pub packed_from: Option<JsonObject>,

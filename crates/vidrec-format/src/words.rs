@@ -1,5 +1,8 @@
 //! Values of options as text: numbers and words.
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use strum::VariantNames;
 
 use crate::error::Error;
@@ -21,7 +24,7 @@ macro_rules! serde_by_text {
 
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($crate::words::AsText)?.parse().map_err(serde::de::Error::custom)
+                $crate::words::text(deserializer)?.parse().map_err(serde::de::Error::custom)
             }
         }
     )+};
@@ -29,30 +32,13 @@ macro_rules! serde_by_text {
 pub use serde_by_text;
 
 /// Reads a string or a number as its text.
-#[doc(hidden)]
-pub struct AsText;
-
-impl serde::de::Visitor<'_> for AsText {
-    type Value = String;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a string or a number")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<String, E> {
-        Ok(text.to_owned())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<String, E> {
-        Ok(number.to_string())
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<String, E> {
-        Ok(number.to_string())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<String, E> {
-        Ok(number.to_string())
+pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => Ok(text),
+        // 8.0 is 8.
+        Value::Number(number) if number.is_f64() => Ok(number.as_f64().unwrap_or_default().to_string()),
+        Value::Number(number) => Ok(number.to_string()),
+        other => Err(D::Error::custom(format!("expected a string or a number, found {other}"))),
     }
 }
 
@@ -94,7 +80,8 @@ mod tests {
             assert_eq!(serde_json::to_string(&value).unwrap(), json);
             assert_eq!(serde_json::from_str::<Half>(json).unwrap(), value);
         }
-        assert_eq!(serde_json::from_str::<Half>("0.5").unwrap(), Half(0.5));
+        assert_eq!(["0.5", "8.0"].map(|json| serde_json::from_str::<Half>(json).unwrap()), [Half(0.5), Half(8.0)]);
+        assert_eq!(super::text(serde_json::json!(8.0)).unwrap(), "8");
         assert!(serde_json::from_str::<Half>("true").is_err());
     }
 }

@@ -1,86 +1,74 @@
-//! JPEG for training data: encodes planes, decodes to RGB or planes, and moves RecordIO's magic word off bad
-//! places. Opens no file.
+//! A JPEG decoder that decodes only what you crop, and an encoder of such JPEGs. Opens no file.
 //!
 //! [`Encoder`] writes ordinary baseline JPEGs (4:2:0; standard Huffman tables unless others are requested).
 //! Restart markers divide the picture into tiles of 16 rows and 32 columns, or 16 columns if the number of
-//! 16-pixel columns is odd. A reader that needs a crop can copy the tiles that it touches and decode only those.
+//! 16-pixel columns is odd. [`Retiler`] adds such markers to other JPEGs.
 //!
-//! The loader decodes only the tiles under a crop, and never touches the entropy-coded data of the others. Either
-//! our own decoder reads the tiles, or they are cut out for libjpeg-turbo. [`JpegDecoder`] chooses, and the
-//! samples are the same.
+//! [`RegionDecoder`] decodes only the tiles under a crop, and never touches the entropy-coded data of the others.
+//! Either our own decoder reads the tiles, or they are cut out for libjpeg-turbo. [`JpegDecoder`] chooses, and the
+//! samples are the same. A JPEG without tiles is decoded whole.
 //!
 //! [`Decoder`] uses libjpeg-turbo's defaults: accurate inverse DCT and smooth ("fancy") chroma upsampling. It
 //! therefore returns the same pixels as Pillow and OpenCV built on libjpeg-turbo.
 //!
 //! ```
-//! use vidrec::Planes;
-//! use vidrec::jpeg::{Decoder, Encoder};
+//! use vidrec_jpeg::{Encoder, JpegDecoder, Planes, Region, RegionDecoder, RgbPicture};
 //!
-//! let mut gray = Planes::new(64, 48)?;
+//! let mut gray = Planes::new(640, 480)?;
 //! gray.y.fill(100);
 //! let mut jpeg = Vec::new();
 //! Encoder::new(90)?.encode(&gray, &mut jpeg)?;
 //!
-//! let mut decoder = Decoder::new()?;
-//! let picture = decoder.decode_picture(&jpeg)?;
-//! assert_eq!((picture.width, picture.height), (64, 48));
-//! assert_eq!(picture.pixels[..3], [100, 100, 100]);
-//! # Ok::<(), vidrec::Error>(())
+//! let mut picture = RgbPicture::default();
+//! let crop = Region { x: 64, y: 32, width: 32, height: 16 };
+//! let cut = RegionDecoder::new(JpegDecoder::Auto)?.crop(&jpeg, crop, &mut picture)?;
+//! assert_eq!((picture.width, picture.height, &picture.pixels[..3]), (32, 16, &[100, 100, 100][..]));
+//! assert!(cut.tiles <= 9 && cut.tiles + cut.skipped == 20 * 30);
+//! # Ok::<(), vidrec_jpeg::Error>(())
 //! ```
 
 #[doc(hidden)]
 #[cfg(vidrec_internals)]
 #[path = "../../../benches/internals/tiles.rs"]
 pub mod bench;
-#[doc(hidden)]
-pub mod between_reads;
-mod choice;
 mod codec;
 mod encode;
-mod fill;
-mod found_tiles;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
 #[path = "../../../fuzz/internals/jpeg/mod.rs"]
 pub mod fuzzing;
 mod markers;
-mod measure;
+mod planes;
+mod private_copy;
+mod quality;
+mod record_magic;
 mod region;
 mod region_decoder;
 mod retile;
-mod scale;
-mod target;
 #[cfg(test)]
 mod tests;
 mod tile_decoder;
-mod tile_grid;
 mod tiles;
 
-pub use choice::JpegDecoder;
 pub use codec::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
-#[doc(hidden)]
-pub use fill::avoid_magic;
-#[doc(hidden)]
-pub use found_tiles::{FoundTiles, TilesOfRegion};
-#[doc(hidden)]
 pub use markers::exif;
-pub use measure::QualityTarget;
+pub use planes::Planes;
 #[doc(hidden)]
-pub use measure::Scores;
-#[doc(hidden)]
-pub use region::{Cut, Region};
-#[doc(hidden)]
-pub use region_decoder::{DecodedRegion, Pixels, RegionDecoder, changed, make_room};
-#[doc(hidden)]
+pub use private_copy::between_reads;
+pub use quality::{Measured, MeasuredEncoder, QualityTarget, Scores};
+pub use record_magic::avoid_magic;
+pub use region::{Cut, Parts, Region, Scale, TileGrid};
+pub use region_decoder::{DecodedRegion, JpegDecoder, PixelFormat, Pixels, RegionDecoder, changed, make_room};
 pub use retile::{Retiled, Retiler};
-#[doc(hidden)]
-pub use scale::Scale;
-#[doc(hidden)]
-pub use target::{Measured, MeasuredEncoder};
-#[doc(hidden)]
 pub use tile_decoder::Coding;
-#[doc(hidden)]
-pub use tile_grid::{Parts, TileGrid};
+pub use tiles::{FoundTiles, TilesOfRegion};
+pub use vidrec_format::error::{Error, ErrorKind, Result};
+pub use vidrec_format::limits;
+
+/// Compiles the README's example as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[cfg(test)]
 #[path = "../../../tests/common/skip.rs"]

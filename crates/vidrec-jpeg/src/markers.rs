@@ -123,10 +123,7 @@ mod tests {
     #[test]
     fn segments_of_an_encoded_picture_cover_it() {
         let mut jpeg = Vec::new();
-        crate::Encoder::new(90)
-            .unwrap()
-            .encode(&vidrec_format::planes::Planes::new(64, 64).unwrap(), &mut jpeg)
-            .unwrap();
+        crate::Encoder::new(90).unwrap().encode(&crate::Planes::new(64, 64).unwrap(), &mut jpeg).unwrap();
         let segments: Vec<_> = Markers::new(&jpeg).collect();
         assert_eq!(segments[0], MarkerSegment { marker: SOI, start: 0, end: 2, body: &[] });
         assert!(segments.windows(2).all(|w| w[0].end == w[1].start));

@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
-use super::between_reads::between_reads;
-use super::choice::JpegDecoder;
-use super::codec::{Decompressor, PrivateCopy, Yuv420, check_limits};
-use super::found_tiles::FoundTiles;
-use super::region::{Cut, Region};
-use super::scale::Scale;
+use super::codec::{Decompressor, RgbPicture, Yuv420, check_limits};
+use super::private_copy::{PrivateCopy, between_reads};
+use super::region::{Cut, Parts, Region, Scale, TileGrid};
 use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
-use super::tile_grid::{Parts, TileGrid};
-use super::tiles::{TileSelection, Tiler};
+use super::tiles::{FoundTiles, TileSelection, Tiler};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::words::unknown_variant;
 
 /// The kind of pixels in a JPEG, as far as it matters for decoding a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +25,7 @@ pub enum Pixels {
 pub struct PixelFormat {
     /// Width and height in pixels, within [`limits`](vidrec_format::limits).
     pub size: (u32, u32),
+    /// The kind of its pixels.
     pub pixels: Pixels,
 }
 
@@ -48,6 +46,8 @@ pub struct RegionDecoder {
     copy: PrivateCopy,
     tiler: Tiler,
     own: TileDecoder,
+    /// The pixels of whole tiles, before [`crop`](Self::crop) takes some.
+    rgb: Vec<u8>,
     choice: JpegDecoder,
 }
 
@@ -64,7 +64,7 @@ impl RegionDecoder {
     /// Creates a decoder with this instance of our own decoder.
     pub(crate) fn with_own(choice: JpegDecoder, own: TileDecoder) -> Result<Self> {
         let (copy, tiler) = (PrivateCopy::default(), Tiler::default());
-        Ok(RegionDecoder { decompressor: Decompressor::new()?, copy, tiler, own, choice })
+        Ok(RegionDecoder { decompressor: Decompressor::new()?, copy, tiler, own, rgb: Vec::new(), choice })
     }
 
     /// Reads what kind of picture `jpeg` is. This is almost free for a tiled JPEG with the same header as the last
@@ -201,15 +201,46 @@ impl RegionDecoder {
         Ok(decoded.map(|()| tiles))
     }
 
-    /// Decodes at least `region` of a picture to RGB, 3 bytes per pixel without padding, and returns which part it
+    /// Decodes `region` of a picture to RGB, which is as large as the region, and returns which part of the picture
+    /// was decoded for it.
+    ///
+    /// The pixels are those of a decode of the whole picture, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// The region has no pixels or is not inside the picture; not a JPEG, damaged data, or a picture beyond
+    /// [`limits`](vidrec_format::limits).
+    pub fn crop(&mut self, jpeg: &[u8], region: Region, picture: &mut RgbPicture) -> Result<Cut> {
+        let size = self.format(jpeg)?.size;
+        if !region.within(size) {
+            let e = Error::usage("the region is not inside the picture").found(format!("{region:?}"));
+            return Err(e.expected(format!("pixels of {}x{}", size.0, size.1)));
+        }
+        let mut rgb = std::mem::take(&mut self.rgb);
+        let decoded = self.rgb(jpeg, size, region, &mut rgb);
+        self.rgb = rgb;
+        let cut = decoded?;
+        (picture.width, picture.height) = (region.width, region.height);
+        let [from, to] = [cut.region.width, region.width].map(|width| 3 * width as usize);
+        allocation::resize(&mut picture.pixels, to * region.height as usize, 0, "a decoded picture")?;
+        let start = (region.y - cut.region.y) as usize * from + 3 * (region.x - cut.region.x) as usize;
+        let rows = self.rgb[start..].chunks(from).zip(picture.pixels.chunks_exact_mut(to));
+        rows.for_each(|(from, to)| to.copy_from_slice(&from[..to.len()]));
+        Ok(cut)
+    }
+
+    /// Decodes at least `region`, which is inside the picture, to RGB, 3 bytes per pixel without padding, and returns which part it
     /// is. `size` is the result of [`format`](Self::format) for this JPEG.
     ///
     /// The pixels inside `region` are those of a decode of the whole picture, bit for bit.
     ///
     /// # Errors
     ///
-    /// Not a JPEG, damaged data, or a picture beyond [`limits`](vidrec_format::limits).
+    /// Not a JPEG, damaged data, another size, or a picture beyond [`limits`](vidrec_format::limits).
     pub fn rgb(&mut self, jpeg: &[u8], size: (u32, u32), region: Region, rgb: &mut Vec<u8>) -> Result<Cut> {
+        if !region.within(size) {
+            return Err(changed());
+        }
         if let Some(selection) = self.tiler.select(jpeg, region.with_chroma_neighbors(size), false)
             && selection.grid.size == size
             && let Some(small) = self.tiler.assemble(jpeg, &selection)
@@ -280,12 +311,29 @@ fn room(bytes: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
     Ok(&mut bytes[..length])
 }
 
+/// The decoder that reads the tiles of a tiled JPEG. libjpeg-turbo decodes all other JPEGs.
+///
+/// Both decoders return the same bytes, so this choice only serves to compare them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[non_exhaustive]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum JpegDecoder {
+    /// vidrec's own decoder, or libjpeg-turbo if that one declines because no encoder writes such data. The
+    /// default.
+    #[default]
+    Auto,
+    /// vidrec's own decoder. It is an error if it declines.
+    Own,
+    /// libjpeg-turbo.
+    Turbo,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Planes;
     use crate::{Decoder, Encoder};
     use proptest::prelude::*;
-    use vidrec_format::planes::Planes;
     use vidrec_format::random::Random;
 
     /// Smooth colors with edges and noise. They have all frequencies, so tiles and chroma differ everywhere.
@@ -336,6 +384,8 @@ mod tests {
     }
 
     fn check_rgb(decoder: &mut RegionDecoder, jpeg: &[u8], (width, height): (u32, u32), region: Region) {
+        let mut picture = RgbPicture::default();
+        decoder.crop(jpeg, region, &mut picture).unwrap();
         let mut whole = vec![0; (width * height * 3) as usize];
         Decoder::new().unwrap().decode_rgb(jpeg, &mut whole, width as usize * 3).unwrap();
         let mut rgb = Vec::new();
@@ -345,6 +395,8 @@ mod tests {
             let theirs = (y * width + region.x) as usize * 3;
             let length = region.width as usize * 3;
             assert!(rgb[ours..][..length] == whole[theirs..][..length], "{width}x{height} {region:?} row {y}");
+            let row = (y - region.y) as usize * length;
+            assert!(picture.pixels[row..][..length] == whole[theirs..][..length], "crop {region:?} row {y}");
         }
     }
 
@@ -378,6 +430,23 @@ mod tests {
                 check_rgb(&mut decoder, &jpeg, size, Region { x, y, width: size.0 - x, height: size.1 - y });
                 check_rgb(&mut decoder, &jpeg, size, Region { x: 0, y: 0, width: x + 1, height: y + 1 });
             }
+        }
+    }
+
+    #[test]
+    fn regions_outside_the_picture_are_refused() {
+        let (jpeg, mut decoder) = (tiled(64, 48), RegionDecoder::new(JpegDecoder::Auto).unwrap());
+        let whole = Region::whole((64, 48));
+        for region in [
+            Region { width: 0, ..whole },
+            Region { x: 1, ..whole },
+            Region { y: u32::MAX, ..whole },
+            Region { height: u32::MAX, ..whole },
+        ] {
+            let e = decoder.crop(&jpeg, region, &mut RgbPicture::default()).unwrap_err();
+            assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Usage, "{region:?}");
+            assert!(decoder.rgb(&jpeg, (64, 48), region, &mut Vec::new()).is_err());
+            assert!(decoder.planes(&jpeg, region, Scale::Full, &mut [const { Vec::new() }; 3]).is_err());
         }
     }
 

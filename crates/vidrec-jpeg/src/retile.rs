@@ -1,9 +1,10 @@
 //! Adds restart markers to JPEGs that have none: the same DCT coefficients, in tiles from which a crop can be cut.
 
-use super::codec::{Decoder, PrivateCopy, Subsampling, Transformer, restart_interval};
+use super::codec::{Decoder, Subsampling, Transformer, restart_interval};
+use super::private_copy::PrivateCopy;
 use super::tiles::Tiler;
+use crate::Planes;
 use vidrec_format::error::Result;
-use vidrec_format::planes::Planes;
 
 /// The result of [`Retiler::retile`].
 #[derive(Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use super::encoded::{encoded, picture};
 use super::wish::Wish;
-use crate::choice::JpegDecoder;
 use crate::region::Region;
+use crate::region::Scale;
+use crate::region_decoder::JpegDecoder;
 use crate::region_decoder::RegionDecoder;
-use crate::scale::Scale;
 use crate::tile_decoder::{IdctMachine, TileDecoder};
 
 /// The result for a picture, on which both decoders agree.

@@ -3,8 +3,8 @@
 use super::baseline::strictly_baseline;
 use super::decoders::{Verdict, decoders};
 use super::segments::segments;
+use crate::Planes;
 use crate::codec::{Decoder, Encoder};
-use vidrec_format::planes::Planes;
 
 /// The number of input bytes that are not samples.
 const WISH: usize = 5;

@@ -1,8 +1,8 @@
 //! Encoded pictures to change, as the packer writes them.
 
+use crate::Planes;
 use crate::codec::Encoder;
 use crate::codec::{Compressor, Yuv420};
-use vidrec_format::planes::Planes;
 use vidrec_format::random::Random;
 
 /// Waves and noise. The picture has all frequencies, and `noise` levels of noise.

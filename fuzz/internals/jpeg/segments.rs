@@ -1,8 +1,8 @@
 //! Checks the code that reads or moves a JPEG's segments without decoding it.
 
 use crate::codec::Decoder;
-use crate::fill::avoid_magic;
 use crate::markers::Markers;
+use crate::record_magic::avoid_magic;
 use crate::region::Region;
 use crate::retile::{Retiled, Retiler};
 use crate::tiles::Tiler;

@@ -1,7 +1,7 @@
 //! A choice of how to decode a picture, from a few bytes.
 
 use crate::region::Region;
-use crate::scale::Scale;
+use crate::region::Scale;
 use crate::tile_decoder::IdctMachine;
 
 /// The part of a picture to decode, and how. Any five bytes are a wish.

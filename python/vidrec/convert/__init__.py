@@ -20,8 +20,8 @@ Examples
 12
 """
 
-from ._lerobot import from_lerobot
+from ._lerobot import from_lerobot, lerobot_manifest
 from ._mds import from_mds
 from ._webdataset import from_webdataset, to_webdataset
 
-__all__ = ["from_lerobot", "from_mds", "from_webdataset", "to_webdataset"]
+__all__ = ["from_lerobot", "from_mds", "from_webdataset", "lerobot_manifest", "to_webdataset"]

@@ -48,5 +48,4 @@ class Import:
         self._skipped.append(SkippedSample(place, what))
 
     def report(self, notes: Sequence[str] = ()) -> WriteReport:
-        assert self.writer.report is not None
         return replace(self.writer.report, skipped=tuple(self._skipped), notes=tuple(notes))

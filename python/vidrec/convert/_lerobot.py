@@ -87,30 +87,19 @@ def from_lerobot(
     >>> vidrec.convert.from_lerobot("robot", "packed", frames="all", size="original").clips  # doctest: +SKIP
     100
     """
-    try:
-        import pyarrow.parquet as parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except ImportError as e:
-        raise UsageError("data sets of LeRobot need pyarrow, which is not installed: pip install vidrec[lerobot]") from e
-    location, local = os.fspath(path), not _vidrec.is_remote(output)
+    local = not _vidrec.is_remote(output)
     if scratch is not None and not local:
         options["scratch"] = scratch
     if local:
         # Of the same name each time, so that an interrupted pack can be resumed.
         where = LocalPath(output).absolute()
         work = LocalPath(scratch or where.parent).absolute() / f".{where.name}.lerobot"
-        work.mkdir(parents=True, exist_ok=True)
     else:
         work = LocalPath(tempfile.mkdtemp(prefix="vidrec-lerobot-", dir=scratch))
     keep = False
     try:
-        folder = _downloaded(location, work) if _vidrec.is_remote(location) else LocalPath(location)
-        robot = _Robot(folder, os.fspath(root) if root is not None else location, work, parquet)
-        manifest = work / "episodes.jsonl"
-        with open(manifest, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps(row) + "\n" for row in robot.rows(episodes, first_episode))
-        if any(camera.in_rows for camera in robot.cameras):
-            options["picture_fps"] = int(robot.fps) if robot.fps.is_integer() else robot.fps
-        report = tools.pack(manifest, output, root=robot.root, track=robot.specs or None, **options)
+        how = lerobot_manifest(path, work, episodes=episodes, first_episode=first_episode, root=root)
+        report = tools.pack(how.pop("inputs"), output, **how, **options)
         assert isinstance(report, PackReport)
         return report
     except (Interrupted, KeyboardInterrupt):
@@ -119,6 +108,50 @@ def from_lerobot(
     finally:
         if not keep:
             shutil.rmtree(work, ignore_errors=True)
+
+
+def lerobot_manifest(
+    path: Path,
+    folder: Path,
+    *,
+    episodes: Optional[Sequence[int]] = None,
+    first_episode: int = 0,
+    root: Optional[Path] = None,
+) -> Dict[str, Any]:
+    """Write the manifest of a data set of LeRobot, to pack it on many machines.
+
+    Parameters
+    ----------
+    path, episodes, first_episode, root
+        As for :func:`from_lerobot`.
+    folder : path
+        Folder for the manifest, and for the values and pictures of all episodes. All machines must be able to read it.
+
+    Returns
+    -------
+    dict
+        ``inputs`` and options of :func:`vidrec.plan`, or of :func:`vidrec.pack`.
+
+    Examples
+    --------
+    >>> how = vidrec.convert.lerobot_manifest("robot", "/shared/robot")  # doctest: +SKIP
+    >>> vidrec.plan(how.pop("inputs"), "/shared/plan", frames="all", **how).parts  # doctest: +SKIP
+    16
+    """
+    try:
+        import pyarrow.parquet as parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError as e:
+        raise UsageError("data sets of LeRobot need pyarrow, which is not installed: pip install vidrec[lerobot]") from e
+    location, work = os.fspath(path), LocalPath(folder).absolute()
+    work.mkdir(parents=True, exist_ok=True)
+    source = _downloaded(location, work) if _vidrec.is_remote(location) else LocalPath(location)
+    robot = _Robot(source, os.fspath(root) if root is not None else location, work, parquet)
+    with open(work / "episodes.jsonl", "w", encoding="utf-8") as out:
+        out.writelines(json.dumps(row) + "\n" for row in robot.rows(episodes, first_episode))
+    how: Dict[str, Any] = {"inputs": work / "episodes.jsonl", "root": robot.root, "track": robot.specs or None}
+    if any(camera.in_rows for camera in robot.cameras):
+        how["picture_fps"] = int(robot.fps) if robot.fps.is_integer() else robot.fps
+    return how
 
 
 def _downloaded(location: str, work: LocalPath) -> LocalPath:
@@ -215,7 +248,12 @@ class _Robot:
                         keys = [track.key for track in self._tracks if track.kind != "video"] + self._in_rows
                         columns = [*dict.fromkeys(("episode_index", "frame_index", *keys))]
                         open_file = (file, self._parquet.read_table(self._folder / file, columns=columns, partitioning=None))
+                    self._made: List[LocalPath] = []
                     cells = self._cells(episode, open_file[1])
+                    # They are as old as what they are made of, so that a pack can be resumed that was interrupted.
+                    stamp = os.stat(self._folder / file).st_mtime_ns
+                    for made in [*self._made, *{made.parent for made in self._made}]:
+                        os.utime(made, ns=(stamp, stamp))
             except _ERRORS as e:
                 fault = f"episode {number}: {e}"
             for camera in self.cameras:
@@ -288,8 +326,9 @@ class _Robot:
         return self._work / f"pictures{number}" / f"{episode.number:06}"
 
     def _file(self, folder: Any, name: str) -> LocalPath:
-        file = self._work / folder / name
+        file: LocalPath = self._work / folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
+        self._made.append(file)
         return file
 
     def _listed(self, in_videos: Sequence[str]) -> Iterator[_Episode]:
@@ -331,7 +370,7 @@ def _features(features: Mapping[str, Any]) -> Tuple[List[_Camera], List[_Track]]
     """Features as cameras and tracks."""
     keys, tracks = {}, []
     for key, feature in features.items():
-        kind, shape, info = str(feature["dtype"]), tuple(feature.get("shape") or ()), feature.get("info") or {}
+        kind, shape, info = str(feature["dtype"]), tuple(map(int, feature.get("shape") or ())), feature.get("info") or {}
         # LeRobot has written this mark in three places.
         marks = (info.get("is_depth_map"), info.get("video.is_depth_map"))
         is_depth = True in (*marks, (feature.get("video_info") or {}).get("video.is_depth_map"))
@@ -340,9 +379,9 @@ def _features(features: Mapping[str, Any]) -> Tuple[List[_Camera], List[_Track]]
         if kind in ("video", "image") and not is_depth:
             keys[key] = kind == "image"
         elif (kind not in _TYPES and not is_depth) or set(key) & set(",=") or not 0 < len(key.encode()) < 256:
-            warnings.warn(f"feature {key!r} of type {kind!r} is not packed: a track cannot have it", PackWarning, 5)
+            warnings.warn(f"feature {key!r} of type {kind!r} is not packed: a track cannot have it", PackWarning, 6)
         elif is_depth:
-            sides = shape[:2] if shape[-1] == 1 or len(shape) == 2 else shape[-2:]
+            sides = shape[-2:] if len(shape) == 2 or shape[0] == 1 else shape[:2]
             tracks.append(_Track(key, kind, sides, _meaning(info, kind)))
         else:
             # A shape of a single 1 means a single number.
@@ -381,6 +420,8 @@ def _below(pattern: str, key: str, chunk: int, file: int) -> str:
     numbers = {"chunk_index": chunk, "episode_chunk": chunk, "file_index": file, "episode_index": file}
 
     def filled(found: "re.Match[str]") -> str:
+        if found[1] not in ("video_key", *numbers):
+            raise ValueError(f"meta/info.json: {pattern!r} has an unknown field {found[0]}")
         return key if found[1] == "video_key" else str(numbers[found[1]]).zfill(int(found[2] or 0))
 
     path = re.sub(r"\{(\w+)(?::0?(\d{0,2})d)?\}", filled, pattern)
@@ -408,7 +449,7 @@ def _array(column: Any, shape: Tuple[int, ...]) -> Any:
 
 def _texts(rows: Any, track: _Track) -> List[str]:
     """Texts, or structures as JSON."""
-    values = rows[track.key].to_pylist()
+    values: List[Any] = rows[track.key].to_pylist()
     if track.kind == "language":
         plain = [[] if value is None else value for value in values]
         return [json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False) for value in plain]
@@ -417,4 +458,4 @@ def _texts(rows: Any, track: _Track) -> List[str]:
     return values
 
 
-__all__ = ["from_lerobot"]
+__all__ = ["from_lerobot", "lerobot_manifest"]

@@ -90,7 +90,7 @@ def from_webdataset(
         for path in paths:
             name = os.path.basename(os.fspath(path))
             for key, sample in _samples(path, into, ignored):
-                into.add(f"{name}, sample {key}", lambda k=key, s=sample: _clip(k, s, base, png_quality, into))  # type: ignore[misc]
+                into.add(f"{name}, sample {key}", lambda k=key, s=sample: _clip(k, s, base, png_quality, into, ignored))  # type: ignore[misc]
     return into.report([f"ignored .{ending} files: {count}" for ending, count in sorted(ignored.items())])
 
 
@@ -187,11 +187,11 @@ def _files(clip: Clip, stems: Mapping[str, str], schemas: Mapping[str, TrackSche
         track, stem = clip.track(name), stems[name]
         if track is None:
             continue
-        told = {**schemas[name].to_dict(), "count": len(track), "files": stem}
+        about: Dict[str, Any] = {**schemas[name].to_dict(), "count": len(track), "files": stem}
         if track.rate is not None:
             first = int(track.times[0]) if len(track) else 0
-            told.update(first_ns=first, rate=[track.rate.numerator, track.rate.denominator])
-        tracks.append(told)
+            about.update(first_ns=first, rate=[track.rate.numerator, track.rate.denominator])
+        tracks.append(about)
         if isinstance(track.values, list):
             yield f"{stem}.json", json.dumps(track.values, ensure_ascii=False).encode()
         else:
@@ -199,7 +199,7 @@ def _files(clip: Clip, stems: Mapping[str, str], schemas: Mapping[str, TrackSche
         if track.timing in ("times", "spans"):
             yield f"{stem}.times.npy", _npy(track.times if track.ends is None else np.stack([track.times, track.ends], 1))
     base = [clip.time_base.numerator, clip.time_base.denominator]
-    told = {"source": clip.source, "label": clip.label, "class": clip.class_name or "", "attributes": clip.attributes}
+    told: Dict[str, Any] = {"source": clip.source, "label": clip.label, "class": clip.class_name or "", "attributes": clip.attributes}
     told.update(time_base=base, short=clip.is_short, pts=clip.pts.tolist(), source_index=clip.source_indices)
     yield "json", json.dumps({**told, **({"tracks": tracks} if tracks else {})}, ensure_ascii=False).encode()
     if clip.label is not None:
@@ -267,23 +267,30 @@ def _check_end(path: Path) -> None:
 
 
 def _clip(
-    key: str, sample: Mapping[str, bytes], base: Optional[Fraction], png_quality: Optional[int], into: Import
+    key: str,
+    sample: Mapping[str, bytes],
+    base: Optional[Fraction],
+    png_quality: Optional[int],
+    into: Import,
+    ignored: "Counter[str]",
 ) -> Dict[str, Any]:
     """The arguments of :meth:`vidrec.Writer.add` for a sample."""
     kinds = {ending: ending.rpartition(".")[2] for ending in sample if not _TRACK.fullmatch(ending)}
     pictures = [ending for ending, kind in kinds.items() if kind in _PICTURES]
     if all(_number(ending) is not None for ending in pictures):
         pictures.sort(key=lambda ending: _number(ending) or 0)
-    told = next((json.loads(sample[ending]) for ending, kind in kinds.items() if kind == "json"), {})
+    told: Any = next((json.loads(sample[ending]) for ending, kind in kinds.items() if kind == "json"), {})
     fields: Dict[str, Any] = told if isinstance(told, dict) else {"json": told}
     is_ours = set(fields) >= _CLIP
     if not pictures and not (is_ours and not fields["pts"]):
         raise DecodeError("the sample has no images: expected .jpg or .png files")
+    tracks = fields.get("tracks", []) if is_ours else []
+    used = {track["files"] for track in tracks}
+    ignored.update(ending.rpartition(".")[2] for ending in sample if (found := _TRACK.fullmatch(ending)) and found[1] not in used)
     clip: Dict[str, Any] = {"frames": _frames([sample[ending] for ending in pictures], png_quality)}
     if is_ours:
         clip.update(label=fields["label"], source=fields["source"], pts=fields["pts"], time_base=fields["time_base"])
         clip.update(class_name=fields["class"], source_indices=fields["source_index"], is_short=fields["short"])
-        tracks = fields.get("tracks", [])
         into.writer._nan.update(track["name"] for track in tracks if track.get("nan"))
         clip.update(tracks={track["name"]: _track(track, sample) for track in tracks}, fields=dict(fields["attributes"]))
     else:

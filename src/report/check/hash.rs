@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn a_scaled_copy_has_nearly_the_same_hash() {
         use crate::report::check::luma::{Detail, LumaDecoder};
-        use vidrec_format::planes::Planes;
         use vidrec_jpeg::Encoder;
+        use vidrec_jpeg::Planes;
         let mut decoder = LumaDecoder::new().unwrap();
         let mut hash = |width: u32, height: u32| {
             let mut picture = Planes::new(width, height).unwrap();

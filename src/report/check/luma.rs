@@ -111,8 +111,8 @@ pub(super) fn largest_change(one: &GrayImage, other: &GrayImage) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vidrec_format::planes::Planes;
     use vidrec_jpeg::Encoder;
+    use vidrec_jpeg::Planes;
 
     #[test]
     fn luma_is_an_eighth_and_small_pictures_stay_large_enough() {

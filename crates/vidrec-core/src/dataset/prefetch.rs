@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::dataset::{Dataset, Shard};
+use crate::dataset::{Dataset, Shard, Tables};
 use crate::threads::in_order;
 use vidrec_format::{Result, SectionId};
 
@@ -57,17 +57,6 @@ impl Dataset {
 /// Calls `work` for each of a few values, all at the same time.
 pub(super) fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     in_order(things.len(), things.len(), |i| work(&things[i])).map(drop)
-}
-
-/// The tables to fetch.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Tables {
-    /// The entries of clips.
-    pub clips: bool,
-    /// The entries of frames.
-    pub frames: bool,
-    /// Sources and attributes.
-    pub strings: bool,
 }
 
 impl Shard {

@@ -81,7 +81,7 @@ impl fmt::Display for Rate {
 
 crate::words::serde_by_text!(Rate);
 
-/// What happens to a video that has more frames at a [`RateRule`] than a clip may have.
+/// The treatment of a video that has more frames by a [`RateRule`] than a clip may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameLimit {
     /// It takes the centers of this many equal segments, so the clip still reaches from start to end.
@@ -272,17 +272,6 @@ mod tests {
         {
             assert!(bad.parse::<RateRule>().is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_grid_at_the_own_rate_gives_every_frame_once_and_at_half_every_second() {
-        let pts: Vec<i64> = (0..101).map(|i| 5 + i * 1001).collect();
-        let shown = nanoseconds_after_first(&pts, (1, 30_000));
-        let choose = |r: &str| RateRule::Fps(rate(r)).choose(&shown[..100], &[], Some(shown[100]), None).unwrap();
-        assert_eq!(choose("30000/1001"), (0..100).collect::<Vec<_>>());
-        assert_eq!(choose("15000/1001"), (0..100).step_by(2).collect::<Vec<_>>());
-        assert_eq!(choose("60000/1001"), (0..200).map(|i| i / 2).collect::<Vec<_>>());
-        assert_eq!(RateRule::Fps(rate("60000/1001")).choose(&shown[..100], &[], None, None).unwrap().len(), 199);
     }
 
     #[test]

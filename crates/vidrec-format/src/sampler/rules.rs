@@ -7,14 +7,13 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::random::{Random, stream};
-use crate::words::{unknown, unknown_variant};
+use crate::words::{serde_by_text, unknown, unknown_variant};
 
 /// The rule that chooses frames from a video that has enough of them.
 ///
 /// As a word (`FromStr`, `Display`, serde): `uniform`, `endpoints`, `random`, `clip` and `random-clip` (stride 1), or
 /// with a stride `clip:STRIDE` and `random-clip:STRIDE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rule {
     /// The centers of equal segments, as in TSN's and mmaction2's `SampleFrames` in test mode. The default.
     #[default]
@@ -115,19 +114,7 @@ impl FromStr for Rule {
     }
 }
 
-impl TryFrom<String> for Rule {
-    type Error = Error;
-
-    fn try_from(word: String) -> Result<Self> {
-        word.parse()
-    }
-}
-
-impl From<Rule> for String {
-    fn from(rule: Rule) -> String {
-        rule.to_string()
-    }
-}
+serde_by_text!(Rule);
 
 /// The treatment of a video that has fewer frames than requested (for `clip`: fewer than the clip spans).
 ///
@@ -470,27 +457,6 @@ mod select_tests {
 mod formulas_tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn uniform_gives_the_golden_values() {
-        assert_eq!(uniform(100, 8), [6, 18, 31, 43, 56, 68, 81, 93]);
-        assert_eq!(uniform(10, 3), [1, 5, 8]);
-        assert_eq!(uniform(2, 3), [0, 1, 1]);
-    }
-
-    #[test]
-    fn endpoints_give_the_golden_values() {
-        assert_eq!(endpoints(10, 4), [0, 3, 6, 9]);
-        assert_eq!(endpoints(3, 5), [0, 1, 1, 2, 2]);
-        assert_eq!(endpoints(100, 8), [0, 14, 28, 42, 57, 71, 85, 99]);
-        assert_eq!(endpoints(100, 1), [0]);
-    }
-
-    #[test]
-    fn centered_gives_the_golden_values() {
-        assert_eq!(centered(100, 8, 8), [21, 29, 37, 45, 53, 61, 69, 77]);
-        assert_eq!(centered(5, 5, 1), [0, 1, 2, 3, 4]);
-    }
 
     #[test]
     fn nothing_gives_nothing_and_extremes_do_not_overflow() {

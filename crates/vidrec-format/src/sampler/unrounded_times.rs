@@ -10,7 +10,7 @@
 //!   more of them if an earlier container was coarser.
 //! * A rate fits if all frames are at multiples of its interval, but for the rounding. Frames may be missing. The errors span at most
 //!   a unit, and a 64th more because some times were rounded twice.
-//! * If the rate that somebody asks for fits, it is taken. Of its multiple that is nearest to the mean rate and of the usual rates, the
+//! * If the rate that a pack asks for fits, it is taken. Of its multiple that is nearest to the mean rate and of the usual rates, the
 //!   one with the smallest errors is taken. If none of them fits, all multiples of the asked rate are tried, and then the rate with the smallest
 //!   errors of all, for cameras whose clocks are a little off.
 //! * If no rate fits, times stay as they are. They also do if the unit is more than half of the shortest step: such times
@@ -171,7 +171,7 @@ struct Fit {
     interval: i64,
     rounding: i64,
     units: u32,
-    /// How much earlier and how much later than at multiples of the interval after the first frame the others are.
+    /// The errors of the earliest and of the latest frame against multiples of the interval after the first frame.
     least: i64,
     most: i64,
 }
@@ -188,7 +188,7 @@ impl Fit {
         units.saturating_add(self.interval / 2).div_euclid(self.interval)
     }
 
-    /// How far apart the errors are, as a fraction of the rounding.
+    /// The range of the errors, as a fraction of the rounding.
     fn spread(&self) -> f64 {
         (self.most - self.least) as f64 / self.rounding as f64
     }

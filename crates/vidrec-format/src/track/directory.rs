@@ -24,7 +24,7 @@ pub struct Entry {
     pub offset: u64,
     /// Length in bytes.
     pub length: u64,
-    /// How to read them.
+    /// The number, times and coding of its values.
     pub facts: Facts,
 }
 
@@ -32,7 +32,7 @@ impl Entry {
     fn to_bytes(self) -> [u8; ENTRY_BYTES] {
         let mut b = [0; ENTRY_BYTES];
         LE::write_u16(&mut b[0..2], self.track as u16);
-        LE::write_u16(&mut b[2..4], self.facts.coding.number());
+        LE::write_u16(&mut b[2..4], self.facts.coding as u16);
         LE::write_u32(&mut b[4..8], self.crc32);
         LE::write_u64(&mut b[8..16], self.offset);
         LE::write_u64(&mut b[16..24], self.length);
@@ -54,7 +54,7 @@ impl Entry {
                 count: LE::read_u64(&b[24..32]),
                 first_ns: LE::read_i64(&b[32..40]),
                 rate: (LE::read_u32(&b[40..44]), LE::read_u32(&b[44..48])),
-                coding: TrackCoding::of_number(LE::read_u16(&b[2..4]))?,
+                coding: TrackCoding::from_repr(LE::read_u16(&b[2..4]))?,
             },
         })
     }
@@ -168,7 +168,7 @@ pub struct NewTrack<'a> {
     pub number: u32,
     /// CRC-32 of its [summed](Payload::summed) bytes.
     pub crc32: u32,
-    /// How to read its bytes.
+    /// The number, times and coding of its values.
     pub facts: Facts,
     /// Its bytes.
     pub bytes: Cow<'a, [u8]>,

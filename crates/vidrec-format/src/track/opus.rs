@@ -21,7 +21,7 @@ const PACKETS: u32 = 50;
 /// The longest frame of a packet.
 const MAX_FRAME: usize = 1275;
 
-/// What is heard comes out of the decoder 6.5 ms later: the values for 13 of 2000 parts of a second.
+/// The delay of the decoder in values: 6.5 ms, which is 13 of 2000 parts of a second.
 fn delay(rate: u32) -> usize {
     (rate * 13 / 2000) as usize
 }
@@ -36,7 +36,7 @@ pub fn block_values(rate: u32) -> usize {
     (rate / 2).max(1) as usize
 }
 
-/// The bits per second if nobody chooses: of each channel, 8000 and one for each value.
+/// The default bits per second: of each channel, 8000 and one for each value.
 pub fn usual_bits(rate: u32, channels: usize) -> u32 {
     (8000 + rate) * channels as u32
 }
@@ -117,7 +117,7 @@ fn next_packet(rest: &mut &[u8], packet: &mut Vec<u8>) -> Option<()> {
 ///
 /// # Errors
 ///
-/// What is wrong with the block.
+/// The fault of the block in words.
 pub fn decode(
     block: &[u8],
     (count, needed, channels, rate): (usize, usize, usize, u32),
@@ -182,7 +182,7 @@ mod tests {
         out.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect()
     }
 
-    /// How much louder a sound is than its difference from another, in decibels.
+    /// The ratio of a sound to its difference from another, in decibels.
     fn decibels(wanted: &[i16], found: &[i16]) -> f64 {
         let power = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|n| n * n).sum::<f64>();
         let noise = power(&mut wanted.iter().zip(found).map(|(&a, &b)| f64::from(a) - f64::from(b)));
@@ -226,7 +226,7 @@ mod tests {
         assert!(refused(&[&[block[0] ^ 8], &block[1..]].concat(), numbers.len()));
     }
 
-    /// What a decoder makes of bytes is part of the format: the same on every machine, with every version of the crate.
+    /// The values that a decoder makes of bytes are part of the format: the same on every machine, with every version of the crate.
     #[test]
     fn a_block_decodes_to_the_same_values_for_ever() {
         let found: Vec<_> = RATES

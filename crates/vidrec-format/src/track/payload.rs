@@ -25,7 +25,7 @@ pub struct Facts {
     pub first_ns: i64,
     /// Values per second as numerator and denominator, for timing `rate`; zeros for the others.
     pub rate: (u32, u32),
-    /// How the values are stored.
+    /// The coding of the values.
     pub coding: TrackCoding,
 }
 
@@ -37,21 +37,13 @@ pub trait TrackNumber: Pod + private::Sealed {
 }
 
 mod private {
-    pub trait Sealed {
-        fn of_le(bytes: &[u8]) -> Self;
-    }
+    pub trait Sealed {}
 }
 
 macro_rules! numbers {
     ($($number:ty => $variant:ident),+) => {
         $(
-            impl private::Sealed for $number {
-                fn of_le(bytes: &[u8]) -> Self {
-                    let mut b = [0; size_of::<$number>()];
-                    b.copy_from_slice(bytes);
-                    <$number>::from_le_bytes(b)
-                }
-            }
+            impl private::Sealed for $number {}
 
             impl TrackNumber for $number {
                 const TYPE: TrackType = TrackType::$variant;
@@ -67,14 +59,21 @@ numbers!(f32 => F32, f64 => F64, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u
 pub fn numbers<T: TrackNumber>(bytes: &[u8]) -> Cow<'_, [T]> {
     match bytemuck::try_cast_slice(bytes) {
         Ok(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(numbers),
-        _ => Cow::Owned(bytes.chunks_exact(size_of::<T>()).map(T::of_le).collect()),
+        _ => {
+            let mut numbers: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+            if cfg!(target_endian = "big") {
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut numbers);
+                bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+            }
+            Cow::Owned(numbers)
+        }
     }
 }
 
 /// The bytes of a track of a clip, and what is needed to read them.
 #[derive(Debug, Clone, Copy)]
 pub struct Payload<'a> {
-    /// What all values of the track have in common.
+    /// The name, type, shape and timing of the track.
     pub schema: &'a TrackSchema,
     /// The facts from the directory.
     pub facts: Facts,

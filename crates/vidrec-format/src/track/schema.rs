@@ -41,13 +41,11 @@ pub enum TrackType {
 
 impl TrackType {
     /// The type of the numbers that are stored: `u8` for `bool`.
-    #[doc(hidden)]
     pub fn stored(self) -> TrackType {
         if self == TrackType::Bool { TrackType::U8 } else { self }
     }
 
     /// The size of a number in bytes; `None` for texts.
-    #[doc(hidden)]
     pub fn number_bytes(self) -> Option<u64> {
         match self {
             TrackType::U8 | TrackType::Bool => Some(1),
@@ -77,7 +75,7 @@ pub enum TrackTiming {
     Rate,
 }
 
-/// What all values of a track have in common, in all clips.
+/// The name, type, shape and timing of a track, the same in all clips.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TrackSchema {
     /// Its name, of 1 to 255 bytes.
@@ -101,7 +99,6 @@ impl TrackSchema {
     }
 
     /// Size of one value in bytes; `None` for texts.
-    #[doc(hidden)]
     pub fn value_bytes(&self) -> Option<u64> {
         Some(self.kind.number_bytes()? * self.numbers_per_value() as u64)
     }
@@ -114,7 +111,6 @@ impl TrackSchema {
     }
 
     /// Checks this schema by itself. The error says what is wrong.
-    #[doc(hidden)]
     pub fn check(&self) -> Result<(), String> {
         let name = &self.name;
         if name.is_empty() || name.len() > limits::MAX_TRACK_NAME_BYTES || name.chars().any(char::is_control) {
@@ -139,13 +135,11 @@ impl TrackSchema {
     }
 
     /// Whether both have the same type, shape and timing, so that they can be one track.
-    #[doc(hidden)]
     pub fn is_like(&self, other: &TrackSchema) -> bool {
         (self.kind, self.timing) == (other.kind, other.timing) && self.shape == other.shape
     }
 
     /// Describes the track in words, without its name: `f32 [14], times`.
-    #[doc(hidden)]
     pub fn words(&self) -> String {
         let shape = if self.shape.is_empty() { String::new() } else { format!(" {:?}", self.shape) };
         format!("{}{shape}, {}", self.kind, self.timing)

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 
+use super::assembly::Assembly;
 use super::coding::{self, TrackCoding};
 use super::directory::{self, NewTrack};
-use super::file::{self, Assembly, Footer, TableEntry};
+use super::file::{self, Footer, TableEntry};
 use super::flac;
 use super::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
 use super::png::{self, Form};

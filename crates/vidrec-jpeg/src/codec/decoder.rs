@@ -4,13 +4,12 @@ use std::fmt;
 
 use turbojpeg::raw;
 
-use super::picture::RgbPicture;
-use super::private::PrivateCopy;
 use super::turbo::{Decompressor, OpenJpeg, RawHeader, Yuv420};
-use crate::scale::Scale;
+use crate::Planes;
+use crate::private_copy::PrivateCopy;
+use crate::region::Scale;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::planes::Planes;
 
 /// The resolution at which a JPEG stores its chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +58,13 @@ impl JpegHeader {
 ///
 /// ```
 /// # let mut jpeg = Vec::new();
-/// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(32, 32)?, &mut jpeg)?;
-/// let mut decoder = vidrec::jpeg::Decoder::new()?;
-/// let mut planes = vidrec::Planes::new(1, 1)?;
+/// # vidrec_jpeg::Encoder::new(90)?.encode(&vidrec_jpeg::Planes::new(32, 32)?, &mut jpeg)?;
+/// let mut decoder = vidrec_jpeg::Decoder::new()?;
+/// let mut planes = vidrec_jpeg::Planes::new(1, 1)?;
 /// decoder.decode_planes(&jpeg, &mut planes)?;
 /// assert_eq!((planes.width(), planes.height()), (32, 32));
 /// assert!(decoder.decode_planes(&jpeg[..jpeg.len() / 2], &mut planes).is_err());
-/// # Ok::<(), vidrec::Error>(())
+/// # Ok::<(), vidrec_jpeg::Error>(())
 /// ```
 pub struct Decoder {
     decompressor: Decompressor,
@@ -186,4 +185,15 @@ fn fit(planes: &mut Planes, width: u32, height: u32) -> Result<()> {
     allocation::resize(&mut planes.cb, chroma, 128, "a decoded picture")?;
     allocation::resize(&mut planes.cr, chroma, 128, "a decoded picture")?;
     Ok(())
+}
+
+/// A picture in RGB: 3 bytes per pixel, rows from the top without padding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RgbPicture {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// `width * height * 3` bytes: red, green and blue of each pixel.
+    pub pixels: Vec<u8>,
 }

@@ -5,10 +5,10 @@ use std::ptr::NonNull;
 
 use turbojpeg::raw;
 
-use super::private::PrivateJpeg;
-use crate::between_reads::between_reads;
 use crate::markers::Markers;
-use crate::scale::Scale;
+use crate::private_copy::PrivateJpeg;
+use crate::private_copy::between_reads;
+use crate::region::Scale;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 use vidrec_format::machine::Shortage;

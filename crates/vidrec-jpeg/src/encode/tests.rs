@@ -2,20 +2,19 @@
 
 use proptest::prelude::*;
 
-use super::ac::AcChooser;
-use super::code::Code;
-use super::costs::Costs;
-use super::dc;
+use super::coefficients;
+use super::coefficients::AcChooser;
+use super::coefficients::Costs;
+use super::coefficients::round;
 use super::dct::{Dct, Scaled};
 use super::encoder::RateDistortionEncoder;
+use super::huffman::Code;
+use super::huffman::{Symbols, bits_of};
 use super::order::COLUMNS;
-use super::rounding::round;
-use super::symbols::{Symbols, bits_of};
+use crate::Planes;
 use crate::codec::restart_interval;
 use crate::fuzzing::strictly_baseline;
 use crate::{Decoder, Encoder};
-use vidrec_format::error::ErrorKind;
-use vidrec_format::planes::Planes;
 use vidrec_format::random::Random;
 
 const SIZES: [(u32, u32); 12] =
@@ -62,15 +61,6 @@ fn libjpeg_turbo_decodes_every_size_to_nearly_the_picture() {
         for (a, b) in [(&before.y, &after.y), (&before.cb, &after.cb), (&before.cr, &after.cr)] {
             assert!(squares(a, b) < 20.0, "{width}x{height}: {}", squares(a, b));
         }
-    }
-}
-
-#[test]
-fn the_best_quality_gives_nearly_every_sample_back() {
-    for (width, height) in SIZES {
-        let before = picture(width, height, 200);
-        let after = decode(&encode(&mut RateDistortionEncoder::new(100), &before));
-        assert!(squares(&before.y, &after.y) < 0.5, "{width}x{height}: {}", squares(&before.y, &after.y));
     }
 }
 
@@ -122,14 +112,6 @@ fn a_picture_that_needs_other_symbols_gets_other_tables() {
     let jpeg = encode(&mut encoder, &noise);
     assert_ne!(header(&gray), header(&jpeg));
     assert!(squares(&decode(&jpeg).y, &noise.y) < 100.0);
-}
-
-#[test]
-fn planes_of_the_wrong_length_are_an_error() {
-    let mut bad = picture(17, 15, 0);
-    bad.cr.push(0);
-    let e = RateDistortionEncoder::new(90).encode(&bad, 2, &mut Vec::new()).unwrap_err();
-    assert_eq!(e.kind(), ErrorKind::Usage);
 }
 
 #[test]
@@ -226,7 +208,7 @@ proptest! {
                 f64::from(costs.dc[bits]) + (f64::from(exact) - f64::from(value)).powi(2)
             }).sum::<f64>()
         };
-        let values = dc::choose(&scaled, &costs);
+        let values = coefficients::choose_dc(&scaled, &costs);
         let chosen: Vec<i32> = values[..scaled.len()].iter().map(|&value| value.into()).collect();
         let best = (0..1 << scaled.len()).map(|choice: u32| {
             let values: Vec<_> = scaled.iter().enumerate().map(|(i, &s)| s.floor() as i32 + (choice >> i & 1) as i32).collect();

@@ -1,12 +1,9 @@
 //! The blocks of a tile: coefficients to symbols.
 
-use super::ac::AcChooser;
-use super::costs::Costs;
-use super::dc;
-use super::dct::Scaled;
+use super::coefficients::{self, AcChooser, Costs};
+use super::dct::{Dct, Scaled, Scaling};
+use super::huffman::Symbols;
 use super::order::COLUMNS;
-use super::source::Samples;
-use super::symbols::Symbols;
 use vidrec_format::error::Result;
 
 /// The rules that turn blocks of luma (0) and chroma (1) into symbols.
@@ -92,17 +89,62 @@ impl TileEncoder {
             columns.iter().zip(&*self.zigzag).fold(0, |mask, (&column, zigzag)| mask | zigzag[usize::from(column)]);
     }
 
-    fn choose_dc(&self, component: usize, blocks: usize, rules: &Rules) -> [i16; dc::MOST] {
-        let (mut scaled, mut count) = ([0.0; dc::MOST], 0);
+    fn choose_dc(&self, component: usize, blocks: usize, rules: &Rules) -> [i16; coefficients::MAX_DC] {
+        let (mut scaled, mut count) = ([0.0; coefficients::MAX_DC], 0);
         for i in (0..blocks).filter(|&i| component_of(i) == component) {
             scaled[count] = self.scaled[i][0][0];
             count += 1;
         }
-        dc::choose(&scaled[..count], &rules.costs[component.min(1)])
+        coefficients::choose_dc(&scaled[..count], &rules.costs[component.min(1)])
     }
 }
 
 /// The component of a block of a tile.
 fn component_of(block: usize) -> usize {
     (block % MCU).saturating_sub(3)
+}
+
+/// A plane of samples, one row after another.
+#[derive(Clone, Copy)]
+pub(super) struct Plane<'a> {
+    pub samples: &'a [u8],
+    pub width: usize,
+    pub height: usize,
+}
+
+/// Samples, which the DCT turns into coefficients.
+pub(super) struct Samples<'a> {
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+    /// Luma, blue and red.
+    pub planes: [Plane<'a>; 3],
+    pub dct: Dct,
+    /// The factors of luma and chroma.
+    pub scaling: &'a [Scaling; 2],
+}
+
+impl Samples<'_> {
+    /// Returns the coefficients of the block in column `x` and row `y` of a component. At least a part of the block must be
+    /// inside the picture. The result has a bit for each coefficient, as in [`Dct::forward`].
+    #[inline]
+    pub fn block(&self, component: usize, (x, y): (usize, usize), zero_up_to: f32, out: &mut Scaled) -> [u8; 8] {
+        let samples = self.planes[component].block(8 * x, 8 * y);
+        self.dct.forward(&samples, &self.scaling[component.min(1)], zero_up_to, out)
+    }
+}
+
+impl Plane<'_> {
+    /// Reads 8x8 samples. Beyond the picture, it repeats the last column and row.
+    #[inline]
+    fn block(&self, x: usize, y: usize) -> [[u8; 8]; 8] {
+        let mut block = [[0; 8]; 8];
+        for (i, row) in block.iter_mut().enumerate() {
+            let samples = &self.samples[(y + i).min(self.height - 1) * self.width..][..self.width];
+            *row = match samples.get(x..x + 8) {
+                Some(eight) => std::array::from_fn(|i| eight[i]),
+                None => std::array::from_fn(|i| samples[(x + i).min(self.width - 1)]),
+            };
+        }
+        block
+    }
 }

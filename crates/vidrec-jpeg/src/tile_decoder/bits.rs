@@ -16,7 +16,7 @@ pub(crate) struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// The number of bytes that `data` must have after the tile's data, so that all of it can be read in words.
+    /// The number of bytes that `data` must have after the tile's data, so that words can be read up to its end.
     pub const SLACK: usize = 16;
 
     pub fn new(data: &'a [u8]) -> Self {

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::block::{Block, component_of};
+use super::huffman::{AcTable, DcTable};
 use super::idct::{Factors, Quantization};
-use super::steps::{AcTable, DcTable};
+use super::mcu::{Block, component_of};
 use crate::markers::{DHT, DQT, SOF0, SOS, headers};
 
-/// How the blocks of the three components are coded.
+/// The coding of the blocks of the three components.
 #[derive(Debug, Clone)]
 pub struct Coding {
     components: [ComponentCoding; 3],
@@ -19,7 +19,7 @@ pub struct Coding {
     codes: Arc<HuffmanTables>,
 }
 
-/// How the blocks of one component are coded.
+/// The coding of the blocks of one component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ComponentCoding {
     quantization: Quantization,

@@ -98,6 +98,226 @@ impl IndexedCode {
     }
 }
 
+/// The steps for every value of the next [`INDEX_BITS`] bits.
+pub(super) type Steps = [Step; 1 << INDEX_BITS];
+
+/// Up to two coefficients, and perhaps the end of the block after them. All of it takes 64 bits:
+///
+/// | bits | |
+/// |---|---|
+/// | 0..6 | number of bits of the step, at most [`MOST_BITS`] |
+/// | 6 | [`END`]: the block ends |
+/// | 8..16 | distance from the last coefficient to the first one of the step |
+/// | 16..32 | value of the first one |
+/// | 32..48 | value of the second one |
+/// | 48 | there is one coefficient, whose value is deferred: see [`later`](Self::later) |
+/// | 56..64 | distance from the last coefficient to the second one, which becomes the last |
+///
+/// A single coefficient is both the first and the second. If there is none, a zero goes to a place that is already
+/// zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step(u64);
+
+/// The maximum number of bits of a step: enough for any DC difference below 1,024 in the usual codes.
+pub(super) const MOST_BITS: u32 = 18;
+
+/// The bit of a step that marks the end of the block.
+pub(super) const END: usize = 64;
+
+/// A distance beyond all coefficients, wherever the last one is. No place in a step is farther.
+pub(super) const BEYOND: u8 = 64;
+
+impl Step {
+    /// The step for bits that are too few to decide.
+    const UNKNOWN: Step = Step::new(0, [(BEYOND, 0); 2]);
+
+    /// Creates a step of `length` bits and two coefficients, each with its distance from the last one and its
+    /// value.
+    const fn new(length: u8, [(place1, value1), (place2, value2)]: [(u8, i16); 2]) -> Self {
+        let values = (value1 as u16 as u64) << 16 | (value2 as u16 as u64) << 32;
+        Step(length as u64 | (place1 as u64) << 8 | values | (place2 as u64) << 56)
+    }
+
+    /// The first coefficient: its distance from the last one, at most [`BEYOND`], and its value.
+    #[inline(always)]
+    pub fn first(self) -> (usize, i16) {
+        ((self.0 >> 8) as u8 as usize, (self.0 >> 16) as i16)
+    }
+
+    /// The second coefficient, in the same form.
+    #[inline(always)]
+    pub fn second(self) -> (usize, i16) {
+        ((self.0 >> 56) as usize, (self.0 >> 32) as i16)
+    }
+
+    /// Returns [`END`] if the block ends, otherwise 0.
+    #[inline(always)]
+    pub fn end(self) -> usize {
+        self.0 as usize & END
+    }
+
+    /// Returns 1 if [`value_of`] must read the coefficient's value, otherwise 0. It reads the value from the bits
+    /// that selected this step, and from the value in the step.
+    #[inline(always)]
+    pub fn later(self) -> usize {
+        (self.0 >> 48) as usize & 1
+    }
+
+    /// Skips the step's bits.
+    #[inline(always)]
+    pub fn skip(self, bits: &mut BitReader<'_>) {
+        bits.skip(self.0);
+    }
+
+    /// The step of the first symbol of `bits`, as far as [`INDEX_BITS`] show it, with a deferred value.
+    fn without_value(code: &IndexedCode, bits: usize, place: impl Fn(u8) -> u8) -> Self {
+        let Some((symbol, length)) = code.look_up(bits) else { return Step::UNKNOWN };
+        let (run, extra) = (symbol >> 4, symbol & 15);
+        if u32::from(length + extra) > MOST_BITS {
+            return Step::UNKNOWN;
+        }
+        let value = i16::from_le_bytes([length, extra]);
+        let Step(step) = Step::new(length + extra, [(place(run), value); 2]);
+        Step(step | 1 << 48)
+    }
+}
+
+/// The value of a coefficient that was deferred: see [`later`](Step::later).
+#[inline(always)]
+pub(super) fn value_of(bits: u64, step_value: i16) -> i16 {
+    let [length, extra] = step_value.to_le_bytes();
+    BitReader::value(bits << (length & 63), extra.into()) as i16
+}
+
+/// Differences of DC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DcTable {
+    code: IndexedCode,
+    pub steps: Box<Steps>,
+}
+
+impl DcTable {
+    /// Returns `None` unless libjpeg accepts the code for DC: differences of at most 15 bits.
+    pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
+        if symbols.iter().any(|&symbol| symbol > 15) {
+            return None;
+        }
+        let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
+        let mut steps = Box::new([Step::UNKNOWN; 1 << INDEX_BITS]);
+        let mut bits = 0;
+        while bits < steps.len() {
+            // Values that begin with the same symbol follow each other.
+            let shared = code.look_up(bits).map_or(1, |(_, length)| 1 << INDEX_BITS.saturating_sub(length.into()));
+            steps[bits..bits + shared].fill(Step::without_value(&code, bits, |_| 0));
+            bits += shared;
+        }
+        Some(DcTable { steps, code })
+    }
+
+    pub fn code(&self) -> &IndexedCode {
+        &self.code
+    }
+
+    /// Reads a difference. Needs 31 bits.
+    pub fn read(&self, bits: &mut BitReader<'_>) -> Option<i32> {
+        let extra = self.code.read(bits)?;
+        Some(bits.extended(extra.into()))
+    }
+}
+
+/// Coefficients other than DC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AcTable {
+    code: IndexedCode,
+    pub steps: Box<Steps>,
+}
+
+/// The effect of a symbol on the coefficients.
+pub(super) enum Ac {
+    /// A coefficient at this distance from the last one, or a zero that ends a run of sixteen.
+    Coefficient(usize, i16),
+    End,
+}
+
+impl AcTable {
+    /// Returns `None` unless libjpeg accepts the code.
+    pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
+        let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
+        let singles = singles(&code);
+        let mut steps = Box::new([Step::UNKNOWN; 1 << INDEX_BITS]);
+        steps.iter_mut().enumerate().for_each(|(bits, to)| *to = ac_step(&code, &singles, bits));
+        Some(AcTable { steps, code })
+    }
+
+    pub fn code(&self) -> &IndexedCode {
+        &self.code
+    }
+
+    /// Reads a symbol and its value. Needs 31 bits.
+    pub fn read(&self, bits: &mut BitReader<'_>) -> Option<Ac> {
+        let symbol = self.code.read(bits)?;
+        let (run, extra) = (symbol >> 4, symbol & 15);
+        let value = bits.extended(extra.into()) as i16;
+        Some(if run < 15 && extra == 0 { Ac::End } else { Ac::Coefficient(usize::from(run) + 1, value) })
+    }
+}
+
+/// The first symbol of a value of [`INDEX_BITS`] bits, with the coefficient that follows it.
+#[derive(Debug, Clone, Copy)]
+struct Single {
+    /// The bits of both; more than [`INDEX_BITS`] if the value does not show all of them.
+    length: u8,
+    /// The distance from the last coefficient; 0 if the symbol ends the block.
+    further: u8,
+    value: i16,
+}
+
+/// The symbols of all values. Values that begin with the same symbol and coefficient follow each other.
+fn singles(code: &IndexedCode) -> [Single; 1 << INDEX_BITS] {
+    let mut singles = [Single { length: u8::MAX, further: 0, value: 0 }; 1 << INDEX_BITS];
+    let mut bits = 0;
+    while bits < singles.len() {
+        let mut shared = 1;
+        if let Some((symbol, code_length)) = code.look_up(bits) {
+            let (run, extra) = (symbol >> 4, symbol & 15);
+            let length = code_length + extra;
+            let further = if run < 15 && extra == 0 { 0 } else { run + 1 };
+            let value = BitReader::value((bits as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
+            shared = 1 << INDEX_BITS.saturating_sub(length.into());
+            singles[bits..bits + shared].fill(Single { length, further, value });
+        }
+        bits += shared;
+    }
+    singles
+}
+
+/// The step of the symbols at the beginning of `bits`, which has [`INDEX_BITS`] bits.
+fn ac_step(code: &IndexedCode, singles: &[Single; 1 << INDEX_BITS], bits: usize) -> Step {
+    let (mut length, mut place, mut found) = (0, 0, [(0, 0); 2]);
+    let mut count = 0;
+    loop {
+        let Single { length: more, further, value } = singles[bits << length & ((1 << INDEX_BITS) - 1)];
+        let (behind, end) = (more.saturating_add(length), further == 0);
+        if u32::from(behind) > INDEX_BITS || (count == 2 && !end) {
+            break;
+        }
+        if end {
+            // The zero of an end alone goes after the last coefficient, to a place that is already zero.
+            let nothing = (1, 0);
+            let [first, second] = if count == 0 { [nothing; 2] } else { found };
+            let Step(step) = Step::new(behind, [first, second]);
+            return Step(step | END as u64);
+        }
+        place += further;
+        found[1] = (place, value);
+        if count == 0 {
+            found[0] = found[1];
+        }
+        (length, count) = (behind, count + 1);
+    }
+    if count == 0 { Step::without_value(code, bits, |run| run + 1) } else { Step::new(length, found) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,5 +357,80 @@ mod tests {
                 assert_eq!(entry, found.map_or(0, |(symbol, length)| u16::from(symbol) << 8 | length as u16));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod steps_tests {
+    use super::*;
+
+    #[test]
+    fn tables_that_libjpeg_refuses_are_refused() {
+        let mut counts = [0; 16];
+        assert!(AcTable::new(&counts, &[]).is_some(), "no codes at all, of which nothing can be read");
+        counts[1] = 1;
+        assert!(DcTable::new(&counts, &[15]).is_some() && DcTable::new(&counts, &[16]).is_none());
+    }
+
+    #[test]
+    fn no_step_is_longer_or_goes_further_than_promised() {
+        // Short codes for the longest runs and values.
+        let symbols = [0xF0, 0xFF, 0x00, 0xF1, 0x11, 0x0F, 0x01];
+        let tables = [[0, 3, 0, 3], [1, 1, 1, 1], [0, 0, 7, 0]].map(|first| {
+            let mut counts = [0; 16];
+            counts[..4].copy_from_slice(&first);
+            AcTable::new(&counts, &symbols[..first.iter().map(|&n| usize::from(n)).sum()]).unwrap()
+        });
+        for step in tables.iter().flat_map(|table| table.steps.iter()) {
+            let (length, (first, _), (second, _)) = (step.0 as u32 & 63, step.first(), step.second());
+            assert!(length <= MOST_BITS && first <= second && second <= BEYOND.into(), "{step:?}");
+            assert!(length > 0 || *step == Step::UNKNOWN);
+            assert!(step.later() == 0 || step.end() == 0);
+        }
+    }
+
+    #[test]
+    fn a_step_is_what_reading_symbol_by_symbol_gives() {
+        // The usual code of luma begins like this, and so do codes with long runs, values and no end.
+        let codes: [(&[u8], &[u8]); 3] = [
+            (&[0, 2, 1, 3, 3], &[0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21]),
+            (&[1, 1, 1, 1], &[0x00, 0xF1, 0xF0, 0x0A]),
+            (&[0, 0, 3], &[0x01, 0x02, 0x5C]),
+        ];
+        let mut kinds = [0; 4];
+        for (first, symbols) in codes {
+            let mut counts = [0; 16];
+            counts[..first.len()].copy_from_slice(first);
+            let table = AcTable::new(&counts, symbols).unwrap();
+            for (bits, step) in table.steps.iter().enumerate().filter(|(_, step)| step.later() == 0) {
+                // Other bits follow, so that two readers have the same bits only at the same place.
+                let word = (bits as u64) << (64 - INDEX_BITS) | 0x9E37_79B9_7F4A_7C15 >> INDEX_BITS;
+                let data = [word.to_be_bytes(), [0x55; 8], [0; 8]].concat();
+                let mut one_by_one = BitReader::new(&data);
+                one_by_one.refill();
+                let mut all_at_once = one_by_one;
+                step.skip(&mut all_at_once);
+                let (mut place, mut found) = (0, vec![]);
+                if *step == Step::UNKNOWN {
+                    assert!(table.code.look_up(bits).is_none());
+                    continue;
+                }
+                let mut ended = false;
+                while one_by_one.word() != all_at_once.word() || found.is_empty() && !ended {
+                    match table.read(&mut one_by_one).unwrap() {
+                        Ac::Coefficient(further, value) => {
+                            place += further;
+                            found.push((place, value));
+                        }
+                        Ac::End => ended = true,
+                    }
+                }
+                let nothing = (1, 0);
+                let wanted = (*found.first().unwrap_or(&nothing), *found.last().unwrap_or(&nothing));
+                assert_eq!((step.first(), step.second()), wanted, "{bits:010b}");
+                kinds[found.len() + usize::from(ended) - 1] += 1;
+            }
+        }
+        assert!(kinds[..3].iter().all(|&n| n > 10) && kinds[3] == 0, "{kinds:?}");
     }
 }

@@ -7,19 +7,15 @@
 //! rejects whatever it declines.
 
 mod bits;
-mod block;
 mod coding;
 mod decoder;
 mod huffman;
 mod idct;
 mod mcu;
-mod steps;
 #[cfg(test)]
 mod tests;
-mod tile_data;
 
 pub use coding::Coding;
-pub(super) use decoder::{TileDecoder, TilePlanes, Tiles};
+pub(super) use decoder::{TileData, TileDecoder, TilePlanes, Tiles};
 #[cfg(any(test, vidrec_internals))]
 pub(super) use idct::IdctMachine;
-pub(super) use tile_data::TileData;

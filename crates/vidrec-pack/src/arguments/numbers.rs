@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
-use vidrec_format::words::AsText;
+use vidrec_format::words::text;
 use vidrec_jpeg::Encoder;
 
 /// The most draws of one video: more than anybody trains epochs on it.
@@ -63,7 +63,7 @@ pub fn number_of<T: TryFrom<u64>>(option: &'static str) -> impl Fn(&str) -> Resu
 
 /// Reads a whole number that may be written as text, because TOML has none above 2^63.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
-    let text = deserializer.deserialize_any(AsText)?;
+    let text = text(deserializer)?;
     number("", &text).map_err(D::Error::custom)
 }
 
@@ -110,7 +110,7 @@ impl Serialize for Seconds {
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Seconds::above_zero(&deserializer.deserialize_any(AsText)?).map_err(D::Error::custom)
+        Seconds::above_zero(&text(deserializer)?).map_err(D::Error::custom)
     }
 }
 

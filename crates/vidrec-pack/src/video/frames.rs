@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::facts::VideoFacts;
-use vidrec_format::planes::Planes;
+use vidrec_jpeg::Planes;
 
 /// A chosen frame as it is stored in the video: one number to a pixel, in row-major order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -77,7 +77,7 @@
 //!
 //! # Color
 //!
-//! Pictures come out as [`Planes`](vidrec_format::planes::Planes): full-range BT.601, 4:2:0, centered chroma.
+//! Pictures come out as [`Planes`](vidrec_jpeg::Planes): full-range BT.601, 4:2:0, centered chroma.
 //! swscale only scales; vidrec converts range, matrix and chroma position itself, in one step with one rounding. A
 //! stream that does not name its matrix counts as BT.601, as in FFmpeg's own conversion. PyAV, OpenCV and decord
 //! therefore show the same colors. HDR (PQ, HLG) is not tone mapped, so code values stay unchanged. Alpha is

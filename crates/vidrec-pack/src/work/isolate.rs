@@ -387,7 +387,6 @@ mod tests {
             fault: None,
             tracks: None,
             episode: None,
-            column: None,
         };
         let info = ClipInfo {
             source: "a.mp4".into(),

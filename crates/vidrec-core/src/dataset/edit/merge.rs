@@ -4,10 +4,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::copy;
-use super::draws::draws_of;
 use super::meta::joined_meta;
 use super::options::{DatasetSize, EditOptions, EditReport};
-use super::plan::{InputSet, OutputPlan, Pick, not_copied};
+use super::plan::{InputSet, OutputPlan, Pick, draws_of, not_copied};
 use crate::dataset::writer::{ClipInfo, Writer};
 use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
 use crate::progress::{Counter, ProgressFn};

@@ -31,12 +31,10 @@
 
 mod changes;
 mod copy;
-mod draws;
 mod merge;
 mod meta;
 mod options;
 mod plan;
-mod ratio;
 mod relink;
 mod selection;
 mod split;
@@ -46,12 +44,11 @@ mod tests;
 
 pub use crate::dataset::clock::ClockStart;
 pub use changes::{Change, Changes, Key};
-pub(crate) use draws::draws_per_video;
 pub use merge::{append, merge};
 pub use meta::joined_meta;
 pub(crate) use meta::merged_meta;
 pub use options::{DatasetSize, EditOptions, EditReport};
-pub use ratio::{KeepTogether, RatioSplit};
+pub(crate) use plan::draws_per_video;
 pub use selection::{ClipList, SelectedClips, Selection, subset_clips};
-pub use split::{SplitBy, SplitPart, split, split_clips};
+pub use split::{KeepTogether, RatioSplit, SplitBy, SplitPart, split, split_clips};
 pub use subset::subset;

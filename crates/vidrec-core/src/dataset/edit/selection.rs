@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::draws::check_draws;
+use super::plan::check_draws;
 use crate::dataset::{Clip, Dataset, Tables};
 use vidrec_format::random::{Random, stream};
 use vidrec_format::{Error, Result};

@@ -1,16 +1,15 @@
 //! Splits a data set into several parts.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::copy;
-use super::draws::{check_draws, draws_of};
 use super::options::{EditOptions, EditReport};
-use super::plan::OutputPlan;
-use super::ratio::{RatioSplit, clips_by_ratio};
+use super::plan::{OutputPlan, check_draws, draws_of, torn_draws};
 use super::selection::{ClipFilter, ClipList, require_found, to_text};
-use crate::dataset::{Dataset, Tables};
+use crate::dataset::{Clip, Dataset, Tables};
 use crate::progress::ProgressFn;
+use vidrec_format::random::{Random, stream};
 use vidrec_format::{Error, Result};
 
 /// The rule by which a data set is split.
@@ -174,8 +173,166 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     if seen.is_empty() { Err(Error::usage("there are no parts to write")) } else { Ok(()) }
 }
 
+/// A random split. The same data set, options and seed produce the same parts.
+///
+/// ```
+/// use vidrec::edit::{KeepTogether, RatioSplit};
+///
+/// let parts = vec![("train".to_owned(), 0.9), ("val".to_owned(), 0.1)];
+/// let split = RatioSplit { parts, seed: 7, ..RatioSplit::default() };
+/// assert!(split.stratify && split.keep_together == KeepTogether::Sources);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RatioSplit {
+    /// A name and a share for each part; shares add up to 1.
+    pub parts: Vec<(String, f64)>,
+    /// Seed of the draw. Default: 0.
+    pub seed: u64,
+    /// Split each class by itself, so that every part has its share of each class. Both in each class and over all
+    /// classes together, the counts are as near to the ratio as whole units allow. A unit has the class of its first
+    /// clip. On by default.
+    pub stratify: bool,
+    /// Which clips form a unit. A unit goes to one part as a whole.
+    pub keep_together: KeepTogether,
+}
+
+impl Default for RatioSplit {
+    fn default() -> Self {
+        RatioSplit { parts: Vec::new(), seed: 0, stratify: true, keep_together: KeepTogether::default() }
+    }
+}
+
+/// Which clips a random split keeps in one part. The draws of one video always stay together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeepTogether {
+    /// Clips of one source, such as segments of a long video, so that no two parts share a source. The default.
+    #[default]
+    Sources,
+    /// Only the draws of one video.
+    Draws,
+    /// Clips with the same number. The vector has a number for each clip of the data set, in order.
+    Groups(Vec<u64>),
+}
+
+/// Ordinals of the clips of each part, in ascending order.
+fn clips_by_ratio(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
+    let shares = shares(&split.parts)?;
+    let mut clips_of_part = vec![Vec::new(); shares.len()];
+    let mut apportioner = Apportioner::new(&shares);
+    for (class, mut units) in units_by_class(set, split)? {
+        // Classes count from 1 here. 0 stands for clips without a label.
+        let id = class.map_or(0, |label| u64::from(label) + 1);
+        Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
+        let mut units = units.into_iter();
+        for (part, count) in apportioner.apportion(units.len() as u64).into_iter().enumerate() {
+            clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());
+        }
+    }
+    clips_of_part.iter_mut().for_each(|clips| clips.sort_unstable());
+    Ok(clips_of_part)
+}
+
+/// The shares in billionths.
+fn shares(parts: &[(String, f64)]) -> Result<Vec<u64>> {
+    let sum: f64 = parts.iter().map(|(_, share)| share).sum();
+    let fair = parts.iter().all(|(_, share)| share.is_finite() && *share >= 0.0);
+    if !fair || (sum - 1.0).abs() > 1e-6 {
+        return Err(Error::usage("the shares of the parts are invalid")
+            .expected("numbers of 0 or more that add up to 1")
+            .found(sum));
+    }
+    Ok(parts.iter().map(|(_, share)| (share * 1e9).round() as u64).collect())
+}
+
+/// The units of clips by class, in order of their first clips.
+fn units_by_class(set: &Dataset, split: &RatioSplit) -> Result<BTreeMap<Option<u32>, Vec<Vec<u64>>>> {
+    check_groups(set, &split.keep_together)?;
+    let draws = u64::from(set.draws());
+    let mut place: HashMap<String, (Option<u32>, usize)> = HashMap::new();
+    let mut classes: BTreeMap<Option<u32>, Vec<Vec<u64>>> = BTreeMap::new();
+    for first in (0..set.len()).step_by(draws as usize) {
+        let clip = set.clip(first)?;
+        let class = clip.label().filter(|_| split.stratify);
+        let unit = unit_of(&clip, &split.keep_together)?;
+        let (class, at) = match unit.as_ref().and_then(|unit| place.get(unit)) {
+            Some(&known) => known,
+            None => {
+                let units = classes.entry(class).or_default();
+                units.push(Vec::new());
+                let new = (class, units.len() - 1);
+                unit.map(|unit| place.insert(unit, new));
+                new
+            }
+        };
+        if let Some(clips) = classes.get_mut(&class).and_then(|units| units.get_mut(at)) {
+            clips.extend(first..first + draws);
+        }
+    }
+    Ok(classes)
+}
+
+/// The name of the unit of a video's first draw; `None` if the video is a unit of its own.
+fn unit_of(clip: &Clip<'_>, keep_together: &KeepTogether) -> Result<Option<String>> {
+    Ok(match keep_together {
+        KeepTogether::Sources => Some(clip.source()?).filter(|source| !source.is_empty()),
+        KeepTogether::Draws => None,
+        KeepTogether::Groups(numbers) => numbers.get(clip.ordinal() as usize).map(u64::to_string),
+    })
+}
+
+/// Checks that there is a number for each clip, the same for all draws of a video.
+fn check_groups(set: &Dataset, keep_together: &KeepTogether) -> Result<()> {
+    let KeepTogether::Groups(numbers) = keep_together else { return Ok(()) };
+    if numbers.len() as u64 != set.len() {
+        return Err(Error::usage("the groups need one number for each clip")
+            .expected(format!("{} numbers", set.len()))
+            .found(numbers.len()));
+    }
+    let draws = set.draws() as usize;
+    match numbers.chunks(draws).position(|video| video.iter().any(|number| *number != video[0])) {
+        Some(video) => Err(torn_draws((video * draws) as u64, draws as u64)),
+        None => Ok(()),
+    }
+}
+
+/// Apportions classes to parts. Each count is the exact one, rounded down or up. If rounding takes something from a part
+/// in one class, the part gets it in the next, so that many small classes do not starve a small part.
+struct Apportioner<'a> {
+    shares: &'a [u64],
+    whole: i128,
+    /// The number of items that each part has missed so far, in units of 1/whole.
+    owed: Vec<i128>,
+}
+
+impl<'a> Apportioner<'a> {
+    fn new(shares: &'a [u64]) -> Self {
+        let whole = shares.iter().map(|&s| i128::from(s)).sum::<i128>().max(1);
+        Apportioner { shares, whole, owed: vec![0; shares.len()] }
+    }
+
+    /// Returns the number of items of each part, of the `n` items of a class.
+    fn apportion(&mut self, n: u64) -> Vec<u64> {
+        let exact: Vec<i128> = self.shares.iter().map(|&s| i128::from(n) * i128::from(s)).collect();
+        let mut counts: Vec<i128> = exact.iter().map(|e| e / self.whole).collect();
+        let rest = i128::from(n) - counts.iter().sum::<i128>();
+        // A part whose exact count is a whole number gets exactly that.
+        let mut open: Vec<usize> = (0..counts.len()).filter(|&i| exact[i] % self.whole != 0).collect();
+        open.sort_by_key(|&i| (-(exact[i] % self.whole + self.owed[i]), i));
+        for &i in open.iter().take(usize::try_from(rest).unwrap_or(0)) {
+            counts[i] += 1;
+        }
+        for i in 0..counts.len() {
+            self.owed[i] += exact[i] - counts[i] * self.whole;
+        }
+        counts.into_iter().map(|c| u64::try_from(c).unwrap_or(0)).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -186,5 +343,43 @@ mod tests {
         assert!(check_names(["train", "Train"].into_iter()).is_err());
         assert!(check_names(["train", "val", "fold 1"].into_iter()).is_ok());
         assert!(check_names(std::iter::empty()).is_err());
+    }
+
+    #[test]
+    fn small_classes_do_not_starve_a_part() {
+        let shares = [800_000_000, 100_000_000, 100_000_000];
+        let mut apportioner = Apportioner::new(&shares);
+        let mut sums = [0; 3];
+        for _ in 0..20 {
+            let counts = apportioner.apportion(5);
+            assert!((3..=5).contains(&counts[0]), "{counts:?}");
+            sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+        }
+        assert_eq!(sums, [80, 10, 10]);
+        assert_eq!(Apportioner::new(&shares).apportion(10), [8, 1, 1]);
+        assert_eq!(Apportioner::new(&[333_333_333; 3]).apportion(9), [3, 3, 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn everything_is_apportioned_and_counts_are_near(shares in prop::collection::vec(1u64..1_000_000, 1..6),
+                                                   classes in prop::collection::vec(0u64..50, 1..30)) {
+            let whole: u64 = shares.iter().sum();
+            let mut apportioner = Apportioner::new(&shares);
+            let mut sums = vec![0; shares.len()];
+            for &n in &classes {
+                let counts = apportioner.apportion(n);
+                prop_assert_eq!(counts.iter().sum::<u64>(), n);
+                for (i, &count) in counts.iter().enumerate() {
+                    let floor = n * shares[i] / whole;
+                    prop_assert!(count == floor || count == floor + 1);
+                    sums[i] += count;
+                }
+            }
+            for (i, &sum) in sums.iter().enumerate() {
+                let exact = classes.iter().sum::<u64>() as f64 * shares[i] as f64 / whole as f64;
+                prop_assert!((sum as f64 - exact).abs() < shares.len() as f64, "{sum} for {exact}");
+            }
+        }
     }
 }

@@ -26,10 +26,7 @@ fn weather(clip: u64) -> &'static str {
 fn data_set(draws: u32) -> (tempfile::TempDir, Dataset) {
     let dir = tempfile::tempdir().unwrap();
     let mut jpeg = Vec::new();
-    vidrec_jpeg::Encoder::new(50)
-        .unwrap()
-        .encode(&vidrec_format::planes::Planes::new(16, 16).unwrap(), &mut jpeg)
-        .unwrap();
+    vidrec_jpeg::Encoder::new(50).unwrap().encode(&vidrec_jpeg::Planes::new(16, 16).unwrap(), &mut jpeg).unwrap();
     let mut options = WriterOptions::default();
     options.meta.draws = Some(draws);
     let mut writer = Writer::create(dir.path().join("set"), options).unwrap();

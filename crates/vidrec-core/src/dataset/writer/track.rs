@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use vidrec_format::track::coding;
 use vidrec_format::track::coding::{NewBlocks, TrackCoding};
 use vidrec_format::track::opus::{BITS, usual_bits};
-use vidrec_format::track::payload::{Facts, Payload, is_length, push_times, texts_to_bytes};
+use vidrec_format::track::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 use vidrec_format::{Error, Result};
 
@@ -99,6 +99,22 @@ pub enum TrackTimes {
 }
 
 impl TrackValues {
+    /// Little-endian numbers; `None` for texts.
+    #[doc(hidden)]
+    pub fn of_bytes(kind: TrackType, bytes: &[u8]) -> Option<Self> {
+        Some(match kind {
+            TrackType::F32 => TrackValues::F32(numbers(bytes).into_owned()),
+            TrackType::F64 => TrackValues::F64(numbers(bytes).into_owned()),
+            TrackType::I16 => TrackValues::I16(numbers(bytes).into_owned()),
+            TrackType::I32 => TrackValues::I32(numbers(bytes).into_owned()),
+            TrackType::I64 => TrackValues::I64(numbers(bytes).into_owned()),
+            TrackType::U8 => TrackValues::U8(bytes.to_vec()),
+            TrackType::U16 => TrackValues::U16(numbers(bytes).into_owned()),
+            TrackType::Bool => TrackValues::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
+            TrackType::Utf8 => return None,
+        })
+    }
+
     /// The type of its numbers, or the type for texts.
     #[doc(hidden)]
     pub fn kind(&self) -> TrackType {

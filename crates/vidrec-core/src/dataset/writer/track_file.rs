@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::file_digest::FileDigest;
 use crate::store::disk::{AtomicFile, Temporary};
+use vidrec_format::track::assembly::Assembly;
 use vidrec_format::track::directory::NewTrack;
-use vidrec_format::track::file::Assembly;
 use vidrec_format::track::schema::Schema;
 use vidrec_format::{DataBinding, Result};
 

@@ -93,7 +93,7 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vidrec_format::planes::Planes;
+    use vidrec_jpeg::Planes;
     use vidrec_jpeg::{Encoder, JpegDecoder, RegionDecoder};
 
     fn frame(number: u64, jpeg_length: u32) -> FrameKey {

@@ -6,7 +6,7 @@ use crate::loader::decoded::{Cache, Found, FrameKey, Kept};
 use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_jpeg::between_reads::between_reads;
+use vidrec_jpeg::between_reads;
 use vidrec_jpeg::{
     Cut, DecodedRegion, FoundTiles, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, changed, make_room,
 };

@@ -4,8 +4,8 @@ use half::{bf16, f16};
 use proptest::prelude::*;
 
 use super::*;
-use vidrec_format::planes::Planes;
 use vidrec_format::random::Random;
+use vidrec_jpeg::Planes;
 use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, RegionDecoder, Scale};
 
 /// All of `length` pixels from `start` on, as `out` pixels.

@@ -123,13 +123,4 @@ mod tests {
             prop_assert!(left.is_empty());
         }
     }
-
-    #[test]
-    fn samples_of_a_window_are_mixed_and_windows_differ_between_epochs() {
-        let first = all(&Blocks::new(1000, 50, 4, 1, 0));
-        let neighbors = first.windows(2).filter(|w| w[0] + 1 == w[1]).count();
-        assert!(neighbors < 30, "about 5 expected: {neighbors}");
-        assert_ne!(first, all(&Blocks::new(1000, 50, 4, 1, 1)));
-        assert_ne!(first, all(&Blocks::new(1000, 50, 4, 2, 0)));
-    }
 }

@@ -1,9 +1,10 @@
 //! The kinds of order, an order in one epoch, and an order as JSON.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::mix::check_blocks;
 use super::{Blocks, Homes, Mixed, Permutation, Weights};
@@ -26,8 +27,9 @@ use crate::error::{Error, Result};
 /// `{"Blocks": {"block": 64, "window": 8}}`. [`Order::Given`] reads a list of samples, and [`Order::Weighted`] a list
 /// of `weights`. Both are written as their digest, which is short and enough to compare two orders. So is a mix,
 /// which cannot be read.
-#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize)]
-#[serde(try_from = "OrderJson")]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, strum::Display)]
+#[serde(deny_unknown_fields)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Order {
     /// As stored, the same in each epoch. The default.
@@ -40,8 +42,10 @@ pub enum Order {
     /// This is for disks that read much faster in sequence than at random. It mixes less than [`Order::Shuffled`].
     Blocks {
         /// The number of adjacent samples in a block, at least 1.
+        #[serde(default = "block")]
         block: u32,
         /// The number of blocks whose samples are mixed, at least 1.
+        #[serde(default = "window")]
         window: u32,
     },
     /// Blocks of neighbors with a home for each block, among nodes that keep what they read. A given fraction of
@@ -55,24 +59,32 @@ pub enum Order {
     Homes {
         /// The number of homes, at least 1. `None`: one for each rank of the loader (`world_size`), or the number
         /// in the state from which it resumes. Use the number of nodes if the ranks of a node share a cache.
+        #[serde(default)]
         homes: Option<u32>,
         /// The fraction of the blocks that may change homes for an epoch after the first, from 0 to 1. With 1, all
         /// blocks are dealt again. With 0, each home has the same samples in every epoch.
+        #[serde(default = "exchange")]
         exchange: f64,
         /// The number of adjacent samples in a block, at least 1.
+        #[serde(default = "block")]
         block: u32,
         /// The number of blocks of a home whose samples are mixed, at least 1.
+        #[serde(default = "window")]
         window: u32,
     },
     /// Explicit samples, in the same order in each epoch. A sample may be missing, or occur several times and then
     /// get another crop each time.
     ///
     /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see `Frames`.
+    #[serde(serialize_with = "write_given", deserialize_with = "read_given")]
     Given(Arc<[u64]>),
     /// Draws *with replacement*, as many as there are samples. A sample may come several times in an epoch, each
     /// time with another crop, or never.
+    #[serde(serialize_with = "write_weighted", deserialize_with = "read_weighted")]
     Weighted(Arc<Weights>),
     /// Samples of several sources by quotas: [`Mixed`], which has a seed of its own. `Loader::mix` creates it.
+    #[serde(skip_deserializing, serialize_with = "write_mixed")]
+    #[strum(serialize = "mix")]
     Mixed(Arc<Mixed>),
 }
 
@@ -83,7 +95,6 @@ impl Order {
     }
 
     /// Returns the order with this number of homes, if it has homes and their number is not given.
-    #[doc(hidden)]
     pub fn with_default_homes(self, default: u32) -> Self {
         match self {
             Order::Homes { homes: None, exchange, block, window } => {
@@ -106,7 +117,6 @@ impl Order {
     }
 
     /// Returns an error where [`epoch`](Self::epoch) does.
-    #[doc(hidden)]
     pub fn check(&self, n: u64) -> Result<()> {
         match self {
             Order::Blocks { block, window } => check_blocks(*block, *window),
@@ -139,7 +149,6 @@ impl Order {
     }
 
     /// The order of an epoch, as [`epoch`](Self::epoch), for arguments that [`check`](Self::check) accepted.
-    #[doc(hidden)]
     pub fn proven(&self, n: u64, seed: u64, epoch: u64) -> EpochOrder {
         EpochOrder(match self {
             Order::Sequential => Kind::Sequential(n),
@@ -155,54 +164,52 @@ impl Order {
     }
 }
 
-impl TryFrom<OrderJson> for Order {
-    type Error = Error;
-
-    fn try_from(json: OrderJson) -> Result<Self> {
-        Ok(match json {
-            OrderJson::Sequential => Order::Sequential,
-            OrderJson::Shuffled => Order::Shuffled,
-            OrderJson::Blocks { block, window } => Order::Blocks { block, window },
-            OrderJson::Homes { homes, exchange, block, window } => Order::Homes { homes, exchange, block, window },
-            OrderJson::Given(samples) => Order::Given(samples.into()),
-            OrderJson::Weighted { weights } => Order::Weighted(Arc::new(Weights::new(&weights)?)),
-        })
-    }
+/// The summary of a long list, which is enough to compare two orders.
+#[derive(Serialize)]
+struct Digest {
+    samples: u64,
+    digest: String,
 }
 
-impl Serialize for Order {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let written = match self {
-            Order::Sequential => Written::Sequential,
-            Order::Shuffled => Written::Shuffled,
-            &Order::Blocks { block, window } => Written::Blocks { block, window },
-            &Order::Homes { homes, exchange, block, window } => Written::Homes { homes, exchange, block, window },
-            Order::Given(list) => {
-                let mut digest = crc32fast::Hasher::new();
-                list.iter().for_each(|sample| digest.update(&sample.to_le_bytes()));
-                Written::Given { samples: list.len(), digest: format!("{:08x}", digest.finalize()) }
-            }
-            Order::Weighted(weights) => {
-                Written::Weighted { samples: weights.len(), digest: format!("{:08x}", weights.digest()) }
-            }
-            Order::Mixed(mixed) => Written::Mixed { shares: mixed.describe(u64::MAX) },
-        };
-        written.serialize(serializer)
-    }
+fn write_given<S: Serializer>(list: &Arc<[u64]>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    let mut digest = crc32fast::Hasher::new();
+    list.iter().for_each(|sample| digest.update(&sample.to_le_bytes()));
+    Digest { samples: list.len() as u64, digest: format!("{:08x}", digest.finalize()) }.serialize(to)
 }
 
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Order::Sequential => "sequential",
-            Order::Shuffled => "shuffled",
-            Order::Blocks { .. } => "blocks",
-            Order::Homes { .. } => "homes",
-            Order::Given(_) => "given",
-            Order::Weighted(_) => "weighted",
-            Order::Mixed(_) => "mix",
-        })
+fn write_weighted<S: Serializer>(weights: &Arc<Weights>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    Digest { samples: weights.len(), digest: format!("{:08x}", weights.digest()) }.serialize(to)
+}
+
+fn write_mixed<S: Serializer>(mixed: &Arc<Mixed>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    BTreeMap::from([("shares", mixed.describe(u64::MAX))]).serialize(to)
+}
+
+fn read_given<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Arc<[u64]>, D::Error> {
+    Vec::deserialize(from).map(Arc::from)
+}
+
+fn read_weighted<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Arc<Weights>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Given {
+        weights: Vec<f64>,
     }
+    Weights::new(&Given::deserialize(from)?.weights).map(Arc::new).map_err(D::Error::custom)
+}
+
+/// The default number of neighbors in a block.
+fn block() -> u32 {
+    64
+}
+
+/// The default number of blocks that are mixed.
+fn window() -> u32 {
+    8
+}
+
+fn exchange() -> f64 {
+    1.0
 }
 
 /// An [`Order`] in one epoch: a function from positions to samples.
@@ -240,13 +247,11 @@ impl EpochOrder {
     }
 
     /// Whether a sample may come more than once.
-    #[doc(hidden)]
     pub fn repeats(&self) -> bool {
         matches!(self.0, Kind::Given(_) | Kind::Weighted { .. })
     }
 
     /// The sample at `position` and, in a mix, the round through its source. `None` past the end.
-    #[doc(hidden)]
     pub fn drawn(&self, position: u64) -> Option<(u64, Option<u64>)> {
         match &self.0 {
             Kind::Mixed { mixed, epoch } => {
@@ -272,61 +277,6 @@ impl EpochOrder {
     }
 }
 
-/// The JSON of an order that can be read.
-#[derive(Deserialize)]
-#[serde(rename = "Order", deny_unknown_fields)]
-pub(super) enum OrderJson {
-    Sequential,
-    Shuffled,
-    Blocks {
-        #[serde(default = "block")]
-        block: u32,
-        #[serde(default = "window")]
-        window: u32,
-    },
-    Homes {
-        #[serde(default)]
-        homes: Option<u32>,
-        #[serde(default = "exchange")]
-        exchange: f64,
-        #[serde(default = "block")]
-        block: u32,
-        #[serde(default = "window")]
-        window: u32,
-    },
-    Given(Vec<u64>),
-    Weighted {
-        weights: Vec<f64>,
-    },
-}
-
-/// The default number of neighbors in a block.
-fn block() -> u32 {
-    64
-}
-
-/// The default number of blocks that are mixed.
-fn window() -> u32 {
-    8
-}
-
-fn exchange() -> f64 {
-    1.0
-}
-
-/// The JSON of an order that is written.
-#[derive(Serialize)]
-#[serde(rename = "Order")]
-pub(super) enum Written {
-    Sequential,
-    Shuffled,
-    Blocks { block: u32, window: u32 },
-    Homes { homes: Option<u32>, exchange: f64, block: u32, window: u32 },
-    Given { samples: usize, digest: String },
-    Weighted { samples: u64, digest: String },
-    Mixed { shares: String },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -339,19 +289,6 @@ mod tests {
 
     fn blocks(block: u32, window: u32) -> Order {
         Order::Homes { homes: Some(5), exchange: 0.25, block, window }
-    }
-
-    #[test]
-    fn orders_of_blocks_have_no_homes() {
-        let blocks = Order::Blocks { block: 3, window: 2 };
-        assert_eq!((HOMES.homes(), blocks.homes()), (Some(5), None));
-        assert_eq!(blocks.clone().with_default_homes(7), blocks);
-    }
-
-    #[test]
-    fn a_default_does_not_replace_a_number_of_homes_that_is_given() {
-        assert_eq!(HOMES.with_default_homes(7).homes(), Some(5));
-        assert_eq!(homes(None, 0.5).with_default_homes(7), homes(Some(7), 0.5));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How well an order mixes.
+//! The chance that neighbors share a batch, which tells how well an order mixes.
 
 use super::Order;
 
@@ -70,10 +70,9 @@ fn in_one_batch(begin: u64, length: u64, batch: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
-    use crate::sampler::order::{LastBatch, Ranks, Weights};
+    use crate::sampler::order::{LastBatch, Ranks};
 
     /// Counts the fraction of all pairs of samples of the same block, or of adjacent samples without blocks, that
     /// share a batch of a rank.
@@ -131,17 +130,6 @@ mod tests {
     }
 
     #[test]
-    fn where_batches_divide_windows_it_is_the_short_formula() {
-        let chance = |order: Order, n| order.neighbors_share_a_batch(n, 16).unwrap();
-        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} for {b}");
-        close(chance(Order::Blocks { block: 64, window: 8 }, 1 << 20), 15.0 / 511.0);
-        close(chance(Order::Homes { homes: Some(4), exchange: 0.1, block: 64, window: 8 }, 1 << 20), 15.0 / 511.0);
-        close(chance(Order::Shuffled, 1 << 20), 15.0 / f64::from((1 << 20) - 1));
-        close(chance(Order::Blocks { block: 64, window: u32::MAX }, 1 << 20), chance(Order::Shuffled, 1 << 20));
-        close(chance(Order::Sequential, 17), 15.0 / 16.0);
-    }
-
-    #[test]
     fn few_samples_and_huge_sets_have_a_chance_of_0_to_1() {
         let homes = Order::Homes { homes: Some(u32::MAX), exchange: 1.0, block: u32::MAX, window: u32::MAX };
         for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 2, window: 3 }, homes] {
@@ -151,14 +139,5 @@ mod tests {
             }
         }
         assert_eq!(Order::Shuffled.neighbors_share_a_batch(2, 4), Some(1.0));
-    }
-
-    #[test]
-    fn orders_without_neighbors_have_no_chance() {
-        let weights = Arc::new(Weights::new(&[1.0; 3]).unwrap());
-        let homes = Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 };
-        for order in [Order::Given([0].into()), Order::Weighted(weights), homes] {
-            assert_eq!(order.neighbors_share_a_batch(3, 2), None, "{order:?}");
-        }
     }
 }

@@ -60,7 +60,7 @@ pub struct Ranks {
     batch_size: u32,
     world: u32,
     last: LastBatch,
-    /// How many ranks read a home, and the number of homes, if positions are dealt one at a time.
+    /// The number of ranks that read a home, and the number of homes, if positions are dealt one at a time.
     homes: Option<(u32, u32)>,
 }
 
@@ -114,19 +114,16 @@ impl Ranks {
     }
 
     /// Returns the rule for another number of positions, from the first one on.
-    #[doc(hidden)]
     pub fn of(self, n: u64) -> Self {
         Ranks { n, start: 0, ..self }
     }
 
     /// The treatment of clips that do not fill a batch.
-    #[doc(hidden)]
     pub fn last(&self) -> LastBatch {
         self.last
     }
 
     /// The number of positions in a full batch of all ranks.
-    #[doc(hidden)]
     pub fn most(&self) -> u64 {
         self.global_batch()
     }
@@ -195,7 +192,6 @@ impl Ranks {
     }
 
     /// The rank that reads the home of a position; `None` if ranks have no homes.
-    #[doc(hidden)]
     pub fn at_home(&self, position: u64) -> Option<u32> {
         let (ranks, homes) = self.homes?;
         let turn = (position % u64::from(self.world)) as u32;
@@ -288,15 +284,6 @@ mod tests {
     fn empty_batches_or_worlds_are_refused() {
         assert!(Ranks::new(1, 0, 1, LastBatch::Pad).is_err());
         assert!(Ranks::new(1, 1, 0, LastBatch::Pad).is_err());
-    }
-
-    #[test]
-    fn one_clip_fills_a_batch_that_is_larger_than_the_set() {
-        let counts = |last| epoch(&Ranks::new(1, 2, 2, last).unwrap()).iter().map(|s| s.counts).collect::<Vec<_>>();
-        assert_eq!(counts(LastBatch::Pad), [true, false, false, false]);
-        assert_eq!(counts(LastBatch::Wrap), [true; 4]);
-        assert!(counts(LastBatch::Drop).is_empty());
-        assert!(counts(LastBatch::Keep).is_empty(), "the other rank would have none");
     }
 
     /// The number of clips of each rank in each batch.

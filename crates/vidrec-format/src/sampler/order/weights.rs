@@ -189,13 +189,4 @@ mod tests {
         assert_eq!(Weights::by_class(&labels, &[2.0]).unwrap(), Weights::new(&[1.0, 0.0, 0.0, 0.0, 0.0]).unwrap());
         assert!(Weights::balanced(&[None]).is_err());
     }
-
-    #[test]
-    fn weights_that_make_no_sense_are_refused() {
-        for weights in [&[-1.0][..], &[f64::NAN], &[f64::INFINITY], &[0.0, 0.0]] {
-            assert!(Weights::new(weights).is_err(), "{weights:?}");
-        }
-        assert!(Weights::new(&[]).unwrap().is_empty());
-        assert!(Weights::new(&[f64::MAX; 3]).is_ok());
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::cosines::*;
+use super::portable::*;
 use super::scaling::{Scaled, Scaling};
 
 /// Proof that the machine has AVX2.

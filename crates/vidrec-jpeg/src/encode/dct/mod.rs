@@ -7,7 +7,6 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod cosines;
 mod portable;
 mod scaling;
 

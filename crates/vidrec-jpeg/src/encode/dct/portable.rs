@@ -2,7 +2,6 @@
 
 use std::array::from_fn;
 
-use super::cosines::*;
 use super::scaling::{Scaled, Scaling};
 
 type Line = [f32; 8];
@@ -57,3 +56,8 @@ fn transform(d: [Line; 8]) -> [Line; 8] {
         sub(z11, z4),
     ]
 }
+
+pub const C4: f32 = 0.707_106_77;
+pub const C6: f32 = 0.382_683_43;
+pub const C2_MINUS_C6: f32 = 0.541_196_1;
+pub const C2_PLUS_C6: f32 = 1.306_563;

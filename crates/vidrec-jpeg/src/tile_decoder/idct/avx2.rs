@@ -2,10 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::factors::Factors;
-use super::fix::*;
+use super::transform::Factors;
+use super::transform::*;
 use super::transform::{FIRST_ROW_BITS, Idct, IdctWork, SampleRows};
-use crate::tile_decoder::block::Block;
+use crate::tile_decoder::mcu::Block;
 
 /// Proof that the machine has AVX2 and what came with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,18 +7,13 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod factors;
-mod fix;
 mod machine;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod pair;
 mod portable;
 mod transform;
 
-pub(crate) use factors::{Factors, Quantization};
-pub(crate) use machine::IdctMachine;
-pub(crate) use pair::pair;
+pub(crate) use machine::{IdctMachine, pair};
 #[cfg(test)]
 pub(crate) use transform::SampleRows;
-pub(crate) use transform::{Idct, IdctWork};
+pub(crate) use transform::{Factors, Idct, IdctWork, Quantization};

@@ -2,11 +2,11 @@
 
 use std::arch::aarch64::*;
 
-use super::factors::Factors;
-use super::fix::*;
 use super::portable;
+use super::transform::Factors;
+use super::transform::*;
 use super::transform::{FIRST_ROW_BITS, Idct, IdctWork, SampleRows};
-use crate::tile_decoder::block::Block;
+use crate::tile_decoder::mcu::Block;
 
 /// Proof that the machine has NEON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The inverse DCT in plain Rust: for any machine, and the definition that the others follow.
 
-use super::factors::Factors;
-use super::fix::*;
+use super::transform::Factors;
+use super::transform::*;
 use super::transform::{FIRST_ROW_BITS, Idct, IdctWork, SampleRows};
-use crate::tile_decoder::block::Block;
+use crate::tile_decoder::mcu::Block;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PortableIdct;

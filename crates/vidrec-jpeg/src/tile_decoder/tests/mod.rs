@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::block::Block;
 use super::idct::{self, Factors, Idct, IdctMachine, Quantization};
+use super::mcu::Block;
 use crate::fuzzing;
 use crate::fuzzing::{decoder, encoded, optimized, picture, planes};
 use crate::{Encoder, JpegDecoder, Region, RegionDecoder, Scale};
@@ -98,14 +98,6 @@ fn headers_that_take_turns_are_not_mixed_up() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-
-    #[test]
-    fn any_window_gives_libjpeg_turbos_planes(at: (u32, u32), length: (u32, u32), quality in 1u8..=100) {
-        let size = (140, 70);
-        let (x, y) = (at.0 % size.0, at.1 % size.1);
-        let (width, height) = (1 + length.0 % (size.0 - x), 1 + length.1 % (size.1 - y));
-        compare(&encoded(&picture(size.0, size.1, 20), quality), Region { x, y, width, height });
-    }
 
     /// Values far beyond those of pictures, where 16 bits overflow.
     #[test]

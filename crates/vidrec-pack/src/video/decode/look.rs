@@ -6,7 +6,7 @@ use crate::video::container::{StreamInfo, matrix_from_bytes};
 use crate::video::error::{Stage, VideoError};
 use crate::video::options::{FrameSize, VideoOptions};
 use crate::video::picture::{Orientation, PictureFormat, Size, display_size, fit, odd_angle, target_size};
-use vidrec_format::planes::Planes;
+use vidrec_jpeg::Planes;
 
 /// The properties that the first frame determines for all frames.
 #[derive(Clone)]

@@ -15,7 +15,7 @@ use crate::video::frames::{FullColor, NumberFrame, SampledFrame};
 use crate::video::options::VideoOptions;
 use crate::video::picture::{ColorConversion, Deep, Orientation, PictureFormat, Scaler, Size, numbers};
 use vidrec_format::error::Error;
-use vidrec_format::planes::Planes;
+use vidrec_jpeg::Planes;
 
 /// The caller's function that turns a chosen frame into its result: its picture, or its numbers as they are stored.
 pub(crate) enum Make<'a, T> {

@@ -7,7 +7,7 @@
 
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
-use vidrec_format::planes::Planes;
+use vidrec_jpeg::Planes;
 
 use super::deep::{ChromaLayout, Deep};
 use super::geometry::Size;

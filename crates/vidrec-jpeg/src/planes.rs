@@ -1,7 +1,7 @@
 //! An 8-bit 4:2:0 picture in planes: the input and output of JPEG coding.
 
-use crate::error::{Error, Result};
-use crate::{allocation, limits};
+use vidrec_format::error::{Error, Result};
+use vidrec_format::{allocation, limits};
 
 /// A picture as JFIF defines it: full-range BT.601, 4:2:0, chroma samples centered between four luma samples.
 ///
@@ -9,9 +9,9 @@ use crate::{allocation, limits};
 /// `ceil(width / 2) * ceil(height / 2)`.
 ///
 /// ```
-/// let picture = vidrec::Planes::new(5, 3)?;
+/// let picture = vidrec_jpeg::Planes::new(5, 3)?;
 /// assert_eq!((picture.y.len(), picture.cb.len()), (15, 6));
-/// # Ok::<(), vidrec::Error>(())
+/// # Ok::<(), vidrec_jpeg::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planes {

@@ -11,11 +11,10 @@
 //! sure if, after the last one that is sure, it saves more distortion than it costs. It is then part of the best
 //! path, whatever follows. Most coefficients are sure and need no search.
 
-use super::costs::{Costs, MOST_BITS};
 use super::dct::Scaled;
+use super::huffman::Code;
+use super::huffman::{Block, END, ZEROS, bits_of};
 use super::order::COLUMNS;
-use super::rounding::round;
-use super::symbols::{Block, bits_of};
 
 /// The coefficients that are not zero: place in zigzag order, and value.
 pub(super) type Values = [(u8, i16); 64];
@@ -173,4 +172,103 @@ fn bits_of_float(whole: f32) -> usize {
 #[inline(always)]
 fn at(scaled: &Scaled, place: u32) -> f32 {
     scaled.as_flattened()[usize::from(COLUMNS[place as usize & 63]) & 63]
+}
+
+/// The maximum number of blocks of a component in a tile.
+pub(super) const MAX_DC: usize = 8;
+
+/// Larger than any DC in units of a quantizer.
+const OFFSET: f32 = 2048.0;
+
+/// The best values next to `scaled`, by the algorithm of Viterbi with two candidates for each block.
+pub(super) fn choose_dc(scaled: &[f32], costs: &Costs) -> [i16; MAX_DC] {
+    let mut before = [(0, 0.0), (0, f32::INFINITY)];
+    let (mut candidates, mut from) = ([[0i32; 2]; MAX_DC], [[0usize; 2]; MAX_DC]);
+    for (block, &scaled) in scaled.iter().enumerate().take(MAX_DC) {
+        let below = round(scaled + OFFSET - 0.5).1 as i32 - OFFSET as i32;
+        let mut paths = [(0, f32::INFINITY); 2];
+        for (i, value) in [below, below + 1].into_iter().enumerate() {
+            let error = scaled - value as f32;
+            let cost = |(last, cost): (i32, f32)| {
+                let bits = bits_of((value - last).unsigned_abs());
+                cost + error * error + costs.dc[bits & 15]
+            };
+            let both = before.map(cost);
+            // A selection instead of a branch, which would often be mispredicted.
+            from[block][i] = usize::from(both[1] < both[0]);
+            paths[i] = (value, both[1].min(both[0]));
+            candidates[block][i] = value;
+        }
+        before = paths;
+    }
+    let mut path = usize::from(before[1].1 < before[0].1);
+    let mut values = [0; MAX_DC];
+    for block in (0..scaled.len().min(MAX_DC)).rev() {
+        values[block] = candidates[block][path] as i16;
+        path = from[block][path];
+    }
+    values
+}
+
+/// The number of bits of a symbol that a code lacks. It is larger than that of any symbol in a code.
+const LACKING: u8 = 20;
+
+/// The maximum size of a coefficient at 8 bits a sample, in bits.
+pub(super) const MOST_BITS: usize = 10;
+
+/// The costs of one kind of component.
+#[derive(Debug, Clone)]
+pub(super) struct Costs {
+    /// The cost of a coefficient by its number of bits, and by the number of zeros before it. It is never less
+    /// than with fewer zeros.
+    pub ac: [[f32; 64]; MOST_BITS + 1],
+    /// The cost of the end of the block.
+    pub end: f32,
+    /// The cost of a difference of DC by its number of bits.
+    pub dc: [f32; 16],
+}
+
+impl Costs {
+    /// Costs of symbols with the lengths from `dc` and `ac`, at `lambda` for a bit.
+    fn new(dc: impl Fn(u8) -> u8, ac: impl Fn(u8) -> u8, lambda: f32) -> Self {
+        let mut costs = Costs { ac: [[0.0; 64]; MOST_BITS + 1], end: lambda * f32::from(ac(END)), dc: [0.0; 16] };
+        for (bits, costs) in (0..).zip(&mut costs.dc) {
+            *costs = lambda * f32::from(dc(bits) + bits);
+        }
+        for (bits, costs) in (0..).zip(&mut costs.ac).skip(1) {
+            let mut most = 0;
+            for (zeros, cost) in (0u8..).zip(costs) {
+                most = most.max(zeros / 16 * ac(ZEROS) + ac(((zeros % 16) << 4) | bits) + bits);
+                *cost = lambda * f32::from(most);
+            }
+        }
+        costs
+    }
+
+    /// Costs of the symbols of two codes.
+    pub fn of_codes(dc: &Code, ac: &Code, lambda: f32) -> Self {
+        let length = |code: &Code| code.words().map(|(_, length)| if length == 0 { LACKING } else { length });
+        let (dc, ac) = (length(dc), length(ac));
+        Costs::new(|symbol| dc[usize::from(symbol)], |symbol| ac[usize::from(symbol)], lambda)
+    }
+
+    /// Approximate costs of the symbols of usual codes: those of T.81, K.3, by a formula.
+    pub fn usual(lambda: f32) -> Self {
+        let ac = |symbol: u8| match (symbol >> 4, symbol & 15) {
+            (0, 0) => 4,
+            (15, 0) => 11,
+            (0, bits) => bits.max(2),
+            (zeros, bits) => (2 + bits + zeros * bits).min(16),
+        };
+        Costs::new(|bits| bits.max(4) - 1, ac, lambda)
+    }
+}
+
+/// The nearest whole number, as both kinds of number, for numbers from 0 to below 2^22. Ties go to the even one.
+#[inline(always)]
+pub(super) fn round(number: f32) -> (f32, u32) {
+    // An f32 in this range has no fraction.
+    const WHOLE: f32 = 8_388_608.0;
+    let shifted = number + WHOLE;
+    (shifted - WHOLE, shifted.to_bits() & 0x7F_FFFF)
 }

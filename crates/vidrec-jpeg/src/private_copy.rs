@@ -1,7 +1,6 @@
 //! Private copies of JPEGs for C code, which reads some bytes twice and relies on reading the same. The bytes of a
 //! mapped file do not guarantee that, because another process may change them.
 
-use crate::between_reads::between_reads;
 use crate::markers::{SOS, headers};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::{allocation, limits};
@@ -54,4 +53,36 @@ impl PrivateCopy {
         let scan = headers(jpeg).find(|segment| segment.marker == SOS);
         self.of(scan.and_then(|scan| jpeg.get(..scan.end)).unwrap_or(jpeg))
     }
+}
+
+#[cfg(test)]
+use std::cell::RefCell;
+
+#[cfg(test)]
+type Change<'a> = Box<dyn FnMut() + 'a>;
+
+#[cfg(test)]
+thread_local! {
+    static CHANGE: RefCell<Option<Change<'static>>> = const { RefCell::new(None) };
+}
+
+/// Does nothing, except in a test that asks for it.
+#[inline(always)]
+pub fn between_reads() {
+    #[cfg(test)]
+    CHANGE.with_borrow_mut(|change| change.iter_mut().for_each(|change| change()));
+}
+
+/// Runs `work`, and runs `change` whenever this thread calls [`between_reads`] meanwhile.
+#[cfg(test)]
+pub(crate) fn with_change<T>(change: impl FnMut() + 'static, work: impl FnOnce() -> T) -> T {
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            CHANGE.set(None);
+        }
+    }
+    CHANGE.set(Some(Box::new(change)));
+    let _reset = Reset;
+    work()
 }
