@@ -148,7 +148,7 @@ fn line(object: &CachedReport) -> String {
     format!("{location}: {here} of {length} ({share:.0} %), last used {used}, version {version}\n")
 }
 
-/// How long ago a time was, in seconds since 1970.
+/// The age of a time in seconds since 1970, in words.
 fn ago(then: u64) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let passed = Duration::from_secs(now.saturating_sub(then)).as_secs();

@@ -36,7 +36,7 @@ pub struct Args {
     /// How much clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 64.
     #[arg(long, value_name = "BITS", default_value_t = CheckOptions::DEFAULT_DISTANCE, value_parser = clap::value_parser!(u32).range(0..=i64::from(CheckOptions::MAX_DISTANCE)))]
     distance: u32,
-    /// Write the clips that nobody misses to this file, as `vidrec subset --exclude` reads it: black, uniform and corrupt
+    /// Write the clips that can be left out unseen to this file, as `vidrec subset --exclude` reads it: black, uniform and corrupt
     /// ones, and of those that show the same and have one label, all but the best. With --only, clips of these kinds.
     /// May be given once for each data set, in their order.
     #[arg(long, value_name = "FILE", value_parser = local)]
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Run {
 
 fn write_lists(findings: &[Finding], args: &Args) -> Result<(), String> {
     let lists = args.list.len();
-    let is_listed = |finding: &&Finding| is_missed_by_nobody(finding, lists, !args.only.is_empty());
+    let is_listed = |finding: &&Finding| is_safe_to_exclude(finding, lists, !args.only.is_empty());
     let (listed, others): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_listed);
     for (set, path) in args.list.iter().enumerate() {
         fs::write(path, clip_list::text(&to_exclude(&listed, set, lists)))
@@ -93,8 +93,8 @@ fn write_lists(findings: &[Finding], args: &Args) -> Result<(), String> {
 }
 
 /// Whether clips of a finding can be left out, unseen or because the kind `is_named`. Of copies with different labels,
-/// somebody has to say which label is right, unless a copy in a data set without a list stays anyway.
-fn is_missed_by_nobody(finding: &Finding, lists: usize, is_named: bool) -> bool {
+/// a person has to say which label is right, unless a copy in a data set without a list stays anyway.
+fn is_safe_to_exclude(finding: &Finding, lists: usize, is_named: bool) -> bool {
     match finding.kind {
         FindingKind::Black | FindingKind::Uniform | FindingKind::Corrupt => true,
         FindingKind::NearDuplicate | FindingKind::Leak => {

@@ -136,7 +136,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
         Err(e) => {
             output::print_error(e.as_ref());
-            // What a signal has ended beside this process, such as a program that gets credentials, is no fault.
+            // A signal may also have ended another program, such as one that gets credentials, which is no fault.
             let is_stopped = interrupt::asked().load(Ordering::Relaxed) || output::is_interruption(e.as_ref());
             if is_stopped { interrupt::STATUS } else { 1 }
         }

@@ -1,4 +1,4 @@
-//! What stands for `packing` in a build without FFmpeg: a command that explains why it cannot pack.
+//! The module `packing` of a build without FFmpeg: a command that explains why it cannot pack.
 
 use crate::cli::Run;
 use std::ffi::OsString;

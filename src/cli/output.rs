@@ -76,7 +76,7 @@ pub fn setting(option: &str, value: &str) -> String {
     }
 }
 
-/// What to do next, on standard error.
+/// Prints the next steps on standard error.
 pub fn tell_next(hints: &[Hint]) {
     if hints.is_empty() {
         return;
@@ -134,7 +134,7 @@ pub fn bytes(n: u64) -> String {
     crate::shown_bytes(n)
 }
 
-/// Text that somebody else wrote, in one line and without what a terminal would obey.
+/// Text of another author as one line, without the characters that a terminal obeys.
 pub fn printable(text: &str) -> String {
     crate::printable(text).into_owned()
 }

@@ -22,7 +22,7 @@ pub type ProgressCallback = Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>;
 /// Without a terminal, shorter work shows nothing, so that the logs of scripts stay short.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// How progress is shown.
+/// Options of how progress is shown.
 #[derive(clap::Args, Clone, Copy)]
 pub struct ProgressArgs {
     /// How to show on standard error how far the work is. [default: bar on a terminal, otherwise lines, if
@@ -137,7 +137,7 @@ enum Moment {
     End,
 }
 
-/// How far some work is.
+/// The progress of some work.
 struct State {
     items: &'static str,
     /// The first report, and its time. It includes what an earlier run had done, so it says nothing about the speed of this one.
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(text(&state, 60), "1,500 of 12,000 videos, 25.0 videos/s, 7 min left, 2 skipped");
         let end = state.text(Moment::End, Duration::from_secs(75));
         assert_eq!(end.split(", ").nth(2), Some("ended after 75 s"));
-        // What an earlier run did says nothing about the speed.
+        // The work of an earlier run says nothing about the speed.
         let mut resumed = State::new("videos");
         resumed.update(&videos(11_000, 0), Duration::from_secs(10));
         resumed.update(&videos(11_010, 0), Duration::from_secs(30));

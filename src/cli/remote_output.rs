@@ -15,7 +15,7 @@ pub struct Output<'a> {
     pub overwrite: bool,
     /// Nobody else publishes there.
     pub only_publisher: bool,
-    /// How the progress of an upload is shown.
+    /// Options of how the progress of an upload is shown.
     pub progress: ProgressArgs,
 }
 
@@ -25,7 +25,7 @@ impl Output<'_> {
         if !crate::is_remote(self.path) {
             return Ok(write(self.path, self.overwrite)?);
         }
-        // What an earlier run left in the scratch folder is ours.
+        // The scratch folder holds only files of earlier runs.
         let write = |folder: &Path| write(folder, true);
         let (written, pushed) = crate::write_remote(self.path, &self.options(), write, &mut self.progress.of_upload())?;
         tell(&pushed);

@@ -3,7 +3,7 @@
 use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
 use image::{Rgb, RgbImage, imageops};
 
-/// What a sheet shows of a clip.
+/// The row of a clip on a sheet.
 pub struct ClipRow {
     /// Number, class, size and source.
     pub heading: String,

@@ -10,10 +10,10 @@ use crate::{Dataset, OpenOptions, Storage};
 pub const HEADING: &str =
     "Object storage (s3://, gs://, az://), the Hugging Face Hub (hf://) and web servers (https://)";
 
-/// How long a read or write may take, with all tries, if `timeout` does not say.
+/// The time that a read or write may take, with all tries, if `timeout` is not given.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How a remote location is read and written.
+/// Options of reading and writing a remote location.
 #[derive(clap::Args)]
 pub struct RemoteStorageArgs {
     /// An option of the storage, such as region=eu-west-1. May be given several times.
@@ -30,7 +30,7 @@ pub struct RemoteStorageArgs {
 }
 
 impl RemoteStorageArgs {
-    /// What the library takes.
+    /// The options for the library.
     pub fn storage(&self) -> Result<Storage, String> {
         let mut options: BTreeMap<String, String> =
             self.storage.iter().map(|text| pair(text)).collect::<Result<_, _>>()?;
@@ -50,7 +50,7 @@ fn is_only_publisher(name: &str, value: &str) -> bool {
     name == "conditional_put" && value == "disabled"
 }
 
-/// How a remote data set is read, and an output written there. Local ones ignore it.
+/// Options of reading a remote data set and of writing a remote output. Local ones ignore them.
 #[derive(clap::Args)]
 pub struct StorageArgs {
     #[command(flatten)]
@@ -78,7 +78,7 @@ impl StorageArgs {
         self.options.only_publisher()
     }
 
-    /// What the library takes.
+    /// The options for the library.
     pub fn storage(&self) -> Result<Storage, String> {
         Ok(Storage { cache: self.cache.clone(), cache_bytes: self.cache_bytes, ..self.options.storage()? })
     }

@@ -21,7 +21,7 @@ pub enum Format {
     Jsonl,
 }
 
-/// What each row of the table describes.
+/// The subject of each row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Rows {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{Dataset, Result};
 use vidrec_core::store::disk::WrittenFolder;
 
-/// What an import wrote, and what it skipped.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
     /// The number of clips.
@@ -20,7 +20,7 @@ pub struct ImportReport {
     pub not_retiled: u64,
     /// The number of images of another format that were encoded as JPEGs.
     pub reencoded: u64,
-    /// What was skipped, and why.
+    /// The skipped parts, each with its reason.
     pub left_out: Vec<LeftOut>,
     /// Notes that are not problems.
     pub notes: Vec<String>,
@@ -40,7 +40,7 @@ pub struct LeftOut {
     pub error: String,
 }
 
-/// What an export wrote.
+/// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ExportReport {
     /// The number of clips.

@@ -77,7 +77,7 @@ const PER_CLIP: usize = 96;
 const SAMPLED: usize = 48;
 /// The number of clips between two calls of the progress callback.
 const BATCH: usize = 64;
-/// How much larger than estimated the strips may turn out.
+/// The factor by which strips may turn out larger than estimated.
 const MARGIN: f64 = 1.06;
 
 /// Makes as many of the clips, from the first on, as fit into `room` bytes. Returns them in order of their numbers, and the

@@ -1,4 +1,4 @@
-//! What a page knows of a clip.
+//! The facts about a clip that a page has.
 
 use serde_json::{Value, json};
 

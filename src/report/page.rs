@@ -44,7 +44,7 @@ const SEARCH: &str = concat!(
     include_str!("page/search.js"),
 );
 
-/// What differs from page to page.
+/// The parts that differ from page to page.
 pub(super) struct Page<'a> {
     pub title: &'a str,
     /// JSON of what the page knows from the beginning, from [`in_script`].

@@ -25,9 +25,9 @@ use crate::{Error, ErrorKind};
 
 /// Threads that read and decode what is asked for.
 const READERS: usize = 16;
-/// How long a request may take to arrive.
+/// The time that a request may take to arrive.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often to see whether to stop.
+/// The time between two looks at the flag that stops the server.
 const TICK: Duration = Duration::from_millis(50);
 /// Headers of every answer: browsers keep nothing, guess no media types, and show nothing of this on other pages.
 const HEADERS: [(&str, &str); 7] = [
@@ -42,7 +42,8 @@ const HEADERS: [(&str, &str); 7] = [
 
 type Answer = Response<Full<Bytes>>;
 
-/// What is served, and the secret that the path of each request begins with. Other users of this machine do not know it.
+/// The page with its answers, and the secret that the path of each request begins with. Other users of this machine do not
+/// know it.
 struct Server {
     site: Site,
     secret: String,
@@ -55,7 +56,7 @@ pub fn serve(site: Site, port: u16, stop: &AtomicBool) -> Result<(), Failure> {
     let server = Arc::new(Server { site, secret: random.iter().map(|byte| format!("{byte:02x}")).collect() });
     let runtime = Builder::new_multi_thread().worker_threads(2).max_blocking_threads(READERS).enable_all().build()?;
     let done = runtime.block_on(accept(server, port, stop));
-    // What is being read for a browser is no reason to wait.
+    // The end does not wait for what is being read for a browser.
     runtime.shutdown_background();
     done
 }

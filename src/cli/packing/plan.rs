@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Run {
     let mut recipe = args.recipe.recipe(&args.input)?;
     recipe.options.input.storage = args.storage.storage()?;
     let plan = PackPlan::for_parts(&recipe.inputs, &recipe.options.input)?;
-    // Where standard error is closed there is nobody to tell.
+    // A closed standard error is no failure of the plan.
     report::tell_inputs(&plan.manifests, &plan.notes);
     report::tell_ignored(&plan.passed_over);
     let written = write_plan(&plan, &args.output, &recipe.options)?;

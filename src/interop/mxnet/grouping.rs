@@ -10,7 +10,7 @@ use super::records::Record;
 use crate::{Error, Hint};
 use vidrec_format::words::unknown_variant;
 
-/// What the ids of records say about clips.
+/// The meaning of the ids of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Ids {

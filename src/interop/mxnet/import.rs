@@ -23,7 +23,7 @@ pub struct MxnetOptions {
     /// The number of records per clip. By default, `id2` says which records form a clip, if vidrec wrote it.
     /// Otherwise each record is a clip.
     pub frames_per_clip: Option<u32>,
-    /// What the ids say about clips. Used only with `frames_per_clip`.
+    /// The meaning of the ids. Used only with `frames_per_clip`.
     pub ids: Ids,
     /// The `.idx` file to compare with the records. By default, the one beside the record file, if there is one.
     pub index: Option<PathBuf>,

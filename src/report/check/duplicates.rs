@@ -180,7 +180,7 @@ struct SimilarClips {
     pub mirrored: bool,
 }
 
-/// How similar two clips are.
+/// The similarity of two clips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Likeness {
     /// The mean number of different bits, of 256.

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use vidrec_format::allocation;
 use vidrec_jpeg::{JpegDecoder, Pixels, Region, RegionDecoder, Scale};
 
-/// How small a frame is decoded: the number of pixels to keep on its shorter side, if it has that many.
+/// The size at which a frame is decoded: the number of pixels to keep on its shorter side, if it has that many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Enough to judge the light of a frame and its changes.

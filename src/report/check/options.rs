@@ -17,7 +17,7 @@ pub struct CheckOptions {
     /// The number of threads that decode frames; `None`, the default, for one per core. The report is the same for
     /// any number.
     pub threads: Option<usize>,
-    /// How much two clips may differ and still count as nearly the same.
+    /// The difference up to which two clips count as nearly the same.
     ///
     /// This is the number of different bits of a perceptual hash of 256 bits, averaged over its frames. Default
     /// [`DEFAULT_DISTANCE`](Self::DEFAULT_DISTANCE); 0 finds only copies; at most

@@ -112,7 +112,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
         return dry_run(args, &recipe);
     }
     let plan = PackPlan::from_inputs(&recipe.inputs, &recipe.options.input)?;
-    // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
+    // This comes before the work, so that a wrong manifest does not cost a day. A closed standard error is no failure.
     report::tell_inputs(&plan.manifests, &plan.notes);
     let out = args.output();
     if crate::is_remote(out) {

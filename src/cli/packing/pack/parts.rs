@@ -12,10 +12,10 @@ use crate::pack::{PartOptions, PartsPlan, Resources};
 use super::report;
 use super::run_args::{RunArgs, worker_command};
 
-/// Where schedulers say which task of an array a process is: Slurm, Kubernetes (indexed jobs), AWS Batch.
+/// The variables in which schedulers give the number of a task in an array: Slurm, Kubernetes (indexed jobs), AWS Batch.
 const VARIABLES: [&str; 3] = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
 
-/// What the plan has instead.
+/// The options that a plan fixes.
 const FIXED: [&str; 9] = [
     "output",
     "dry_run",

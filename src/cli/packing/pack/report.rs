@@ -97,7 +97,7 @@ fn ignored(passed_over: &[PassedOver]) -> u64 {
     passed_over.iter().map(|p| p.files).sum()
 }
 
-/// How near JPEGs are to what was encoded. These are the means of so many videos or frames.
+/// The scores of JPEGs against the pictures that were encoded: means of so many videos or frames.
 fn scores(psnr: Option<f64>, rgb: Option<f64>, ssim: Option<f64>, of: &str) -> String {
     let (Some(psnr), Some(rgb), Some(ssim)) = (psnr, rgb, ssim) else { return String::new() };
     format!("; of luma: PSNR {psnr:.1} dB, SSIM {ssim:.4}; of RGB: PSNR {rgb:.1} dB (means of {of})")

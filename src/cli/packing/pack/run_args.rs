@@ -44,7 +44,7 @@ impl RunArgs {
     }
 }
 
-/// What starts a process that decodes.
+/// The command that starts a process that decodes.
 pub fn worker_command(mut start: Vec<OsString>, options: &PackOptions) -> crate::Result<Vec<OsString>> {
     start.extend(["pack".into(), "--isolated-worker".into(), options.to_json()?.into()]);
     Ok(start)
