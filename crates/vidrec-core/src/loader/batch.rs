@@ -4,7 +4,6 @@ use half::{bf16, f16};
 
 use super::aligned::Aligned;
 use super::draw::ColorDraw;
-use super::field::Field;
 use super::options::Dtype;
 use super::track_batch::TrackBatch;
 use vidrec_format::error::{Error, Result};
@@ -30,6 +29,19 @@ impl Default for BatchData {
     }
 }
 
+/// Evaluates an expression with the values of a [`BatchData`], whatever their type.
+macro_rules! for_each_dtype {
+    ($data:expr, $values:ident => $result:expr) => {
+        match $data {
+            BatchData::U8($values) => $result,
+            BatchData::F16($values) => $result,
+            BatchData::Bf16($values) => $result,
+            BatchData::F32($values) => $result,
+        }
+    };
+}
+pub(super) use for_each_dtype;
+
 impl BatchData {
     fn empty(dtype: Dtype) -> Self {
         match dtype {
@@ -42,22 +54,12 @@ impl BatchData {
 
     /// The data as bytes, each value in this machine's byte order.
     pub fn bytes(&self) -> &[u8] {
-        match self {
-            BatchData::U8(data) => data,
-            BatchData::F16(data) => bytemuck::cast_slice(data),
-            BatchData::Bf16(data) => bytemuck::cast_slice(data),
-            BatchData::F32(data) => bytemuck::cast_slice(data),
-        }
+        for_each_dtype!(self, data => bytemuck::cast_slice(data))
     }
 
     /// The data as mutable bytes, as in [`bytes`](Self::bytes).
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            BatchData::U8(data) => data,
-            BatchData::F16(data) => bytemuck::cast_slice_mut(data),
-            BatchData::Bf16(data) => bytemuck::cast_slice_mut(data),
-            BatchData::F32(data) => bytemuck::cast_slice_mut(data),
-        }
+        for_each_dtype!(self, data => bytemuck::cast_slice_mut(data))
     }
 }
 
@@ -184,22 +186,11 @@ impl Batch {
     /// There is no memory for it.
     pub(super) fn reserve(&mut self, dtype: Dtype) -> Result<()> {
         let samples = self.shape.iter().product();
-        let fits = matches!(
-            (&self.data, dtype),
-            (BatchData::U8(_), Dtype::U8)
-                | (BatchData::F16(_), Dtype::F16)
-                | (BatchData::Bf16(_), Dtype::Bf16)
-                | (BatchData::F32(_), Dtype::F32)
-        );
-        if !fits {
-            self.data = BatchData::empty(dtype);
+        let empty = BatchData::empty(dtype);
+        if std::mem::discriminant(&self.data) != std::mem::discriminant(&empty) {
+            self.data = empty;
         }
-        let reserved = match &mut self.data {
-            BatchData::U8(data) => data.try_resize(samples),
-            BatchData::F16(data) => data.try_resize(samples),
-            BatchData::Bf16(data) => data.try_resize(samples),
-            BatchData::F32(data) => data.try_resize(samples),
-        };
+        let reserved = for_each_dtype!(&mut self.data, data => data.try_resize(samples));
         let help = format!(
             "make batches smaller (batch size, frames, size, u8 instead of floats), keep fewer of them ready (prefetch), \
              or allow more {}",
@@ -209,5 +200,43 @@ impl Batch {
             let [b, t, c, h, w] = self.shape;
             Error::no_memory(&format!("a batch of {b}x{t}x{c}x{h}x{w} samples"), bytes).help(help)
         })
+    }
+}
+
+/// An attribute of the clips of a batch: [`Batch::fields`](super::Batch::fields).
+///
+/// The type is the same in every batch. It follows from all clips of the data set. Numbers are integers if every
+/// clip has one, and all of them are whole and fit 64 bits.
+///
+/// ```
+/// let scores = vidrec::Field::Floats(vec![0.5, f64::NAN]);
+/// assert_eq!(scores.len(), 2);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Field {
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Numbers; NaN for a clip without one.
+    Floats(Vec<f64>),
+    /// Texts.
+    Texts(Vec<Option<String>>),
+    /// Anything else (lists, objects, `true` and `false`), as JSON.
+    Json(Vec<Option<String>>),
+}
+
+impl Field {
+    /// The number of clips.
+    pub fn len(&self) -> usize {
+        match self {
+            Field::Integers(values) => values.len(),
+            Field::Floats(values) => values.len(),
+            Field::Texts(values) | Field::Json(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no clips.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }

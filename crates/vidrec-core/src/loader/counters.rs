@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::loader::decoded::Cache;
+use crate::loader::decoded::DecodedFrames;
 use crate::store::storage::RemoteStats;
 
 /// Counters of a loader since its creation. They cost one addition for each frame or batch and are always on.
@@ -59,7 +59,7 @@ pub struct LoaderStats {
 /// Counters of a [`DecodedCache`](super::DecodedCache), in [`LoaderStats`]. All of them except `taken_bytes` count
 /// only this loader.
 ///
-/// `hits`, `partial_hits`, `misses` and `other_frames` add up to the frames.
+/// `hits`, `misses` and `other_frames` add up to the frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct DecodedStats {
@@ -67,19 +67,15 @@ pub struct DecodedStats {
     pub limit_bytes: u64,
     /// Bytes that all processes have taken, including the index of frames.
     pub taken_bytes: u64,
-    /// Frames of which the cache had everything that was needed. Nothing of them was read.
+    /// Frames that came from the cache. Nothing of them was read.
     pub hits: u64,
-    /// Frames of which some tiles were in the cache. The others were decoded.
-    pub partial_hits: u64,
-    /// Frames of which the cache had no tile that was needed.
+    /// Frames that were not in the cache and were decoded.
     pub misses: u64,
     /// Frames that are never kept, because they are not 4:2:0.
     pub other_frames: u64,
-    /// Tiles that came from the cache. A JPEG without tiles counts as one tile.
-    pub tiles: u64,
     /// Bytes that this loader has added.
     pub kept_bytes: u64,
-    /// Frames that were decoded, at least in part, but not kept because the cache was full.
+    /// Frames that were decoded but not kept because the cache was full.
     pub refused: u64,
     /// The reason why the cache keeps no more frames or is no longer used; `None` if it works.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,48 +96,38 @@ pub(crate) struct Counters {
     pub tiles_decoded: AtomicU64,
     pub tiles_skipped: AtomicU64,
     pub device_declined: AtomicU64,
-    pub cache: CacheCounters,
     pub substituted_clips: AtomicU64,
     pub ready: AtomicU64,
     pub asked: AtomicU64,
     pub ready_when_asked: AtomicU64,
     pub consumer_wait_ns: AtomicU64,
     pub producer_wait_ns: AtomicU64,
-}
-
-/// The counters behind [`DecodedStats`].
-#[derive(Debug, Default)]
-pub(crate) struct CacheCounters {
+    /// The counters behind [`DecodedStats`].
     pub hits: AtomicU64,
-    pub partial_hits: AtomicU64,
     pub misses: AtomicU64,
     pub other_frames: AtomicU64,
-    pub tiles: AtomicU64,
     pub kept_bytes: AtomicU64,
     pub refused: AtomicU64,
 }
 
-impl CacheCounters {
-    fn snapshot(&self, cache: &Cache) -> DecodedStats {
+impl Counters {
+    pub fn snapshot(
+        &self,
+        remote: Option<RemoteStats>,
+        cache: Option<&DecodedFrames>,
+        device_kept_bytes: u64,
+    ) -> LoaderStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
-        DecodedStats {
+        let decoded_cache = cache.map(|cache| DecodedStats {
             limit_bytes: cache.limit(),
             taken_bytes: cache.taken(),
             hits: get(&self.hits),
-            partial_hits: get(&self.partial_hits),
             misses: get(&self.misses),
             other_frames: get(&self.other_frames),
-            tiles: get(&self.tiles),
             kept_bytes: get(&self.kept_bytes),
             refused: get(&self.refused),
             failure: cache.failure().map(str::to_owned),
-        }
-    }
-}
-
-impl Counters {
-    pub fn snapshot(&self, remote: Option<RemoteStats>, cache: Option<&Cache>, kept_bytes: u64) -> LoaderStats {
-        let get = |counter: &AtomicU64| counter.load(Relaxed);
+        });
         LoaderStats {
             batches: get(&self.batches),
             frames: get(&self.frames),
@@ -149,8 +135,8 @@ impl Counters {
             tiles_decoded: get(&self.tiles_decoded),
             tiles_skipped: get(&self.tiles_skipped),
             device_declined: get(&self.device_declined),
-            device_kept_bytes: kept_bytes,
-            decoded_cache: cache.map(|cache| self.cache.snapshot(cache)),
+            device_kept_bytes,
+            decoded_cache,
             substituted_clips: get(&self.substituted_clips),
             short_clips: self.short_clips,
             enlarged_clips: self.enlarged_clips,

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::batch_shape::BatchShape;
-use super::rule_book::RuleBook;
-use super::samples::Samples;
-use crate::dataset::{Clip, Dataset, Tables};
-use crate::loader::options::{Rules, Settings};
+use super::sample_spec::SampleSpecs;
+use crate::dataset::{Clip, Tables};
+use crate::loader::options::SampleOptions;
 use vidrec_format::error::{Error, Result};
 
 /// The frames of a sample, and width and height of its pictures.
@@ -14,7 +13,7 @@ type Shape = (u32, (u32, u32));
 
 /// The buckets, and the bucket of each clip.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     pub shapes: Vec<BatchShape>,
     /// The bucket of each sample's first clip.
     of_clip: Vec<u16>,
@@ -24,13 +23,14 @@ pub(super) struct Buckets {
 
 impl Buckets {
     /// Reads the index entry of every clip.
-    pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, rules: &RuleBook) -> Result<Self> {
+    pub fn new(specs: &SampleSpecs) -> Result<Self> {
+        let SampleSpecs { dataset, options, samples } = specs;
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
-        let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len());
+        let cameras = options.cameras_per_sample();
         // The other cameras have the frames at the times of the first one's.
         let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
-        let alone = [space.frames];
-        let lengths = if options.batching.buckets.is_empty() { &alone[..] } else { &options.batching.buckets };
+        let alone = [samples.frames];
+        let lengths = if options.buckets().is_empty() { &alone[..] } else { options.buckets() };
         // Shapes are numbered as they appear, and in their order at the end.
         let mut numbers = BTreeMap::new();
         let mut number = |shape: Shape| {
@@ -38,24 +38,24 @@ impl Buckets {
             *numbers.entry(shape).or_insert(next)
         };
         // Sizes that follow from those of frames are not known before.
-        let sizes = options.rules.iter().filter(|rules| rules.size_rule.is_none()).flat_map(|rules| &rules.sizes);
-        for shape in sizes.flat_map(|&size| lengths.iter().map(move |&frames| (frames, size))) {
+        let sizes = options.samples.iter().flat_map(|samples| samples.crop.sizes());
+        for shape in sizes.flat_map(|size| lengths.iter().map(move |&frames| (frames, size))) {
             number(shape);
         }
         // Clips without frames have a bucket of their own, whatever the size.
         let shape = |clip: Clip<'_>| match clip.frame_count() {
-            0 => Ok((0, options.pictures.size)),
-            _ => shape(&clip, rules.of(clip.ordinal(), 0), lengths),
+            0 => Ok((0, options.size())),
+            _ => shape(&clip, specs.options_of(clip.ordinal(), 0), lengths),
         };
         let of_clip = first().map(|clip| u16::try_from(number(shape(clip?)?)).map_err(|_| too_many()));
         let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
         if numbers.is_empty() {
-            numbers.insert((lengths[0], options.pictures.size), 0);
+            numbers.insert((lengths[0], options.size()), 0);
         }
         let mut places = vec![0; numbers.len()];
         numbers.values().zip(0..=u16::MAX).for_each(|(&number, place)| places[number] = place);
         of_clip.iter_mut().for_each(|bucket| *bucket = places[usize::from(*bucket)]);
-        let exact = !options.batching.buckets.is_empty() || space.exact;
+        let exact = !options.buckets().is_empty() || samples.exact;
         let shapes = numbers.into_keys().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
         Ok(Buckets { shapes: shapes.collect::<Result<_>>()?, of_clip, cameras: cameras as u64 })
     }
@@ -83,13 +83,13 @@ impl Buckets {
 }
 
 /// The shape of a clip's sample. It is as long as the shortest of the lengths that has room for it.
-fn shape(clip: &Clip<'_>, rules: &Rules, lengths: &[u32]) -> Result<Shape> {
-    let frames = rules.length(clip, u32::MAX)?;
+fn shape(clip: &Clip<'_>, options: &SampleOptions, lengths: &[u32]) -> Result<Shape> {
+    let frames = options.frames.length(clip, u32::MAX)?;
     let fits = lengths.iter().find(|&&length| frames <= length);
     let length = *fits.ok_or_else(|| too_long(clip, frames, lengths))?;
-    let size = match (rules.size_rule, &rules.sizes[..]) {
-        (None, [size]) => *size,
-        _ => rules.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
+    let size = match options.crop.sizes()[..] {
+        [size] => size,
+        _ => options.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
     };
     Ok((length, size))
 }

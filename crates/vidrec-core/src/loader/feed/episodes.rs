@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::dataset::{Clip, Dataset, Tables};
 use crate::loader::mix::Mix;
-use crate::loader::options::{Cameras, Missing, Settings};
+use crate::loader::options::{Cameras, Missing, ResolvedOptions};
 use vidrec_format::error::{Error, Result};
 
 /// The clip of each camera of each episode. Its clips are those of a data set of its own, in which the clips of an
 /// episode are adjacent.
 #[derive(Debug)]
-pub(super) struct Episodes {
+pub(crate) struct Episodes {
     cameras: u32,
     /// For each clip, its ordinal in the original data set, and whether it is of that camera. If not, it only
     /// fills the place of a missing clip.
@@ -34,7 +34,7 @@ impl Episodes {
     ///
     /// A data set with several draws of each video, a clip without an episode, or an episode in which a camera has no
     /// clip or two clips.
-    pub fn find(dataset: &Dataset, mix: Option<&Mix>, options: &Settings) -> Result<Option<(Dataset, Self)>> {
+    pub fn find(dataset: &Dataset, mix: Option<&Mix>, options: &ResolvedOptions) -> Result<Option<(Dataset, Self)>> {
         let Some(cameras) = &options.cameras else { return Ok(None) };
         refuse_draws(dataset)?;
         let source_of = |clip: u64| mix.and_then(|mix| mix.place(clip)).map_or(0, |(source, _)| source);
@@ -97,11 +97,6 @@ impl Episodes {
         }
         let chosen = dataset.select(clips.iter().map(|(clip, _)| *clip))?;
         Ok(Some((chosen, Episodes { cameras: cameras.names.len() as u32, clips, names, ends })))
-    }
-
-    /// The number of clips of a sample.
-    pub fn cameras(&self) -> u32 {
-        self.cameras
     }
 
     /// The clips of each source of a mix.

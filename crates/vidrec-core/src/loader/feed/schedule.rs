@@ -2,32 +2,24 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
-use super::deal::Deal;
-use super::samples::{SamplePlace, Samples};
+use super::bucketed_epoch::BucketedEpoch;
+use super::samples::{Samples, PlannedSample};
 use crate::loader::draw::DrawKey;
-use crate::loader::options::{Sampling, Settings};
+use crate::loader::options::ResolvedOptions;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
 use vidrec_format::sampler::order::{Order, Ranks, Slot};
 
-/// A place in a batch, and the sample in it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seat {
-    pub sample: u64,
-    pub place: SamplePlace,
-    pub key: DrawKey,
-    /// Whether the sample counts.
-    pub counts: bool,
-}
-
 /// A batch to make: its samples, and the shape of each.
 #[derive(Debug, Clone)]
-pub(super) struct BatchSeats {
-    pub seats: Vec<Seat>,
+pub(crate) struct BatchPlan {
+    pub samples: Vec<PlannedSample>,
     /// The shape of the batch. If it is not exact, [`frames`](BatchShape::frames) is the maximum of a sample.
     pub shape: BatchShape,
     /// The number of samples that count, in the batches of this number on all ranks together.
@@ -36,8 +28,8 @@ pub(super) struct BatchSeats {
 
 /// The batches of every epoch.
 #[derive(Debug)]
-pub(super) struct Schedule {
-    space: Samples,
+pub(crate) struct Schedule {
+    samples: Arc<Samples>,
     order: Order,
     seed: u64,
     rank: u32,
@@ -49,7 +41,7 @@ pub(super) struct Schedule {
     /// The buckets, and the way in which ranks share the clips of each.
     buckets: Option<(Buckets, Vec<Ranks>)>,
     /// The epochs in progress: at most two.
-    deals: Mutex<VecDeque<Arc<Deal>>>,
+    deals: Mutex<VecDeque<Arc<BucketedEpoch>>>,
     batches_per_epoch: u64,
     /// The number of positions in an epoch.
     positions: u64,
@@ -59,7 +51,7 @@ pub(super) struct Schedule {
 
 /// The position of a run in an epoch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RunPosition {
+pub(crate) struct RunPosition {
     pub epoch: u64,
     /// The number of positions that are done.
     pub consumed: u64,
@@ -69,11 +61,16 @@ pub(super) struct RunPosition {
 
 impl Schedule {
     /// Creates a schedule. `shape` is that of a batch if there are no buckets.
-    pub fn new(options: &Settings, space: Samples, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
-        let Sampling { rank, world_size, last, .. } = options.sampling;
-        let (order, seed) = (options.sampling.order.clone().with_default_homes(world_size), options.seed);
-        order.check(space.len())?;
-        let positions = order.proven(space.len(), seed, 0).len();
+    pub fn new(
+        options: &ResolvedOptions,
+        samples: &Arc<Samples>,
+        shape: BatchShape,
+        buckets: Option<Buckets>,
+    ) -> Result<Self> {
+        let ((rank, world_size), last, seed) = (options.rank, options.last, options.seed);
+        let order = options.order.clone().with_default_homes(world_size);
+        order.check(samples.len())?;
+        let positions = order.proven(samples.len(), seed, 0).len();
         let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
         let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
         let with_ranks = |buckets: Buckets| {
@@ -84,7 +81,7 @@ impl Schedule {
         let buckets = buckets.map(with_ranks).transpose()?;
         let deals = Mutex::default();
         let mut schedule = Schedule {
-            space,
+            samples: samples.clone(),
             order,
             seed,
             rank,
@@ -104,10 +101,6 @@ impl Schedule {
     /// The number of positions in a whole epoch.
     pub fn positions(&self) -> u64 {
         self.positions
-    }
-
-    pub fn space(&self) -> &Samples {
-        &self.space
     }
 
     /// The order of samples, with its number of homes.
@@ -130,7 +123,7 @@ impl Schedule {
     /// Starts at the position of another run.
     pub fn resume(&mut self, at: RunPosition) {
         self.resumed = Some(at);
-        lock(&self.deals).clear();
+        self.deals.lock().clear();
     }
 
     pub fn first_epoch(&self) -> u64 {
@@ -196,17 +189,17 @@ impl Schedule {
     }
 
     /// Batch `k` of `epoch`, of this rank.
-    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
+    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
         self.batch_of(epoch, k, self.rank..self.rank + 1)
     }
 
     /// Batch `k` of `epoch`, of all ranks together.
-    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
+    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
         self.batch_of(epoch, k, 0..self.world_size)
     }
 
-    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchSeats> {
-        let order = self.order.proven(self.space.len(), self.seed, epoch);
+    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
+        let order = self.order.proven(self.samples.len(), self.seed, epoch);
         let (deal, rule) = (self.deal(epoch), self.ranks_in(epoch));
         let shape = match (&deal, &self.buckets) {
             (Some(deal), Some((buckets, _))) => deal.bucket(k).map(|bucket| buckets.shapes[bucket]),
@@ -214,7 +207,7 @@ impl Schedule {
         };
         let at_homes = deal.as_ref().and_then(|deal| deal.at_homes(k, &rule));
         let clips = |rank| deal.as_ref().map_or_else(|| rule.clips(k, rank), |deal| deal.clips(k, rank));
-        let seat = |rank: u32, i: u32| {
+        let planned = |rank: u32, i: u32| {
             let Slot { position, counts } = match (&at_homes, &deal) {
                 (Some(positions), _) => {
                     let place = u64::from(rank) * u64::from(clips(rank)) + u64::from(i);
@@ -225,44 +218,44 @@ impl Schedule {
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.
-            let occurrence = if order.repeats() { self.space.len().wrapping_mul(position + 1) } else { 0 };
+            let occurrence = if order.repeats() { self.samples.len().wrapping_mul(position + 1) } else { 0 };
             // In a mix, the draw depends on the round through the source, not on how its stream is cut into
             // epochs.
-            Some(self.seat(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
+            Some(self.planned(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
         };
         let plan = shape.and_then(|shape| {
             let places = ranks.flat_map(|rank| (0..clips(rank)).map(move |i| (rank, i)));
-            let seats = places.map(|(rank, i)| seat(rank, i)).collect::<Option<Vec<_>>>()?;
+            let samples = places.map(|(rank, i)| planned(rank, i)).collect::<Option<Vec<_>>>()?;
             let clips_on_all_ranks = match &deal {
                 Some(deal) => deal.clips_on_all_ranks(k),
                 None => rule.clips_on_all_ranks(k),
             };
-            let shape = BatchShape { clips: u32::try_from(seats.len()).unwrap_or(u32::MAX), ..shape };
-            (!seats.is_empty()).then_some(BatchSeats { seats, shape, clips_on_all_ranks })
+            let shape = BatchShape { clips: u32::try_from(samples.len()).unwrap_or(u32::MAX), ..shape };
+            (!samples.is_empty()).then_some(BatchPlan { samples, shape, clips_on_all_ranks })
         });
         let batches = self.batches_in(epoch);
         let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {batches}"));
         plan.filter(|_| k < batches).ok_or_else(none)
     }
 
-    /// The seat with a replacement for its sample: draw number `attempt`, from the same source if there are
+    /// The sample with a replacement for its sample: draw number `attempt`, from the same source if there are
     /// several. `None` if the draw is the same sample.
-    pub fn substitute(&self, seat: &Seat, attempt: u64) -> Option<Seat> {
-        let epoch = seat.key.epoch;
-        let mut random = Random::new(self.seed, &[stream::SUBSTITUTE, epoch, seat.sample, attempt]);
+    pub fn substitute(&self, planned: &PlannedSample, attempt: u64) -> Option<PlannedSample> {
+        let epoch = planned.key.epoch;
+        let mut random = Random::new(self.seed, &[stream::SUBSTITUTE, epoch, planned.sample, attempt]);
         let sample = match &self.order {
             Order::Mixed(mixed) => {
-                let source = mixed.source_of(seat.sample);
+                let source = mixed.source_of(planned.sample);
                 source.start + random.below(source.end - source.start)
             }
-            _ => random.below(self.space.len()),
+            _ => random.below(self.samples.len()),
         };
-        (sample != seat.sample).then(|| self.seat(epoch, sample, sample, seat.counts))
+        (sample != planned.sample).then(|| self.planned(epoch, sample, sample, planned.counts))
     }
 
-    fn seat(&self, epoch: u64, sample: u64, draw: u64, counts: bool) -> Seat {
+    fn planned(&self, epoch: u64, sample: u64, draw: u64, counts: bool) -> PlannedSample {
         let key = DrawKey { seed: self.seed, epoch, sample: draw };
-        Seat { sample, place: self.space.place(sample, epoch), key, counts }
+        PlannedSample { sample, place: self.samples.place(sample, epoch), key, counts }
     }
 
     /// How ranks share `epoch`, or the rest of it.
@@ -274,9 +267,9 @@ impl Schedule {
     }
 
     /// The batches of `epoch`, or of the rest of it, if clips are divided into buckets.
-    fn deal(&self, epoch: u64) -> Option<Arc<Deal>> {
+    fn deal(&self, epoch: u64) -> Option<Arc<BucketedEpoch>> {
         let (buckets, ranks) = self.buckets.as_ref()?;
-        let mut deals = lock(&self.deals);
+        let mut deals = self.deals.lock();
         if let Some(deal) = deals.iter().find(|deal| deal.epoch == epoch) {
             return Some(deal.clone());
         }
@@ -284,15 +277,10 @@ impl Schedule {
             Some(at) if at.epoch == epoch => at.buckets.clone(),
             _ => vec![0; buckets.shapes.len()],
         };
-        let order = self.order.proven(self.space.len(), self.seed, epoch);
-        let deal = Arc::new(Deal::new((epoch, &order), &self.space, buckets, done, ranks));
+        let order = self.order.proven(self.samples.len(), self.seed, epoch);
+        let deal = Arc::new(BucketedEpoch::new((epoch, &order), &self.samples, buckets, done, ranks));
         deals.truncate(1);
         deals.push_front(deal.clone());
         Some(deal)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code under the lock leaves the state half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

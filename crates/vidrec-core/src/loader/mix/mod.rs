@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use counts::SourceCount;
 pub use labels::MixLabels;
 
-use super::options::{OwnOptions, Settings, best_order};
+use super::options::{OwnOptions, ResolvedOptions, best_order};
 use crate::dataset::{Clip, Dataset, TrackStats, picture_stats_of, track_stats_of};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
@@ -212,10 +212,10 @@ impl Mix {
     pub(super) fn order(
         &self,
         samples: &[u64],
-        options: &Settings,
+        options: &ResolvedOptions,
         resumed: Option<Vec<SourceOrder>>,
     ) -> Result<Mixed> {
-        let order = &options.sampling.order;
+        let order = &options.order;
         let own = |set: &Dataset| source_order(set, order);
         let own = self.0.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
         let kept = resumed.filter(|kept| *order == Order::Sequential && kept.len() == own.len());

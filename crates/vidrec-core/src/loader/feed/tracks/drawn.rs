@@ -7,7 +7,7 @@ use crate::loader::options::TrackAnchor;
 use vidrec_format::error::Result;
 
 /// The frames of a sample, with padding.
-pub(super) struct Drawn<'a> {
+pub(crate) struct Drawn<'a> {
     pub clip: &'a Clip<'a>,
     /// The frames that exist. Those of a padded window may come more than once.
     pub frames: &'a [u32],

@@ -3,7 +3,7 @@
 /// Steps of `1 / rate` seconds, counted from 0. The time of each step is exact to the nearest nanosecond, whatever
 /// its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     /// The time of `steps` steps in nanoseconds, in lowest terms.
     ns: u64,
     steps: u64,

@@ -24,7 +24,7 @@ impl Look {
             let e = Error::usage("the frames of the clip differ in size, so no track can follow them");
             e.in_clip(plan.clip.ordinal()).help("omit follow of the track, or leave the clip out")
         })?;
-        Ok(Look { window, flip: plan.params.flip, frame, size: plan.pictures.size })
+        Ok(Look { window, flip: plan.params.flip, frame, size: plan.size })
     }
 
     /// The column and the row of a stored picture of `stored` (width, height) pixels that each column and each row of the

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sample_spec::SampleSpec;
 use crate::dataset::Dataset;
-use crate::loader::options::{Cameras, Settings, TrackHow, TrackWindow};
-use crate::loader::track_batch::{TrackBatch, TrackSlot};
+use crate::loader::options::{Cameras, ResolvedOptions, TrackHow, TrackWindow};
+use crate::loader::track_batch::{TrackBatch, TrackBuffer};
 use drawn::Drawn;
 pub(super) use look::Look;
 use vidrec_format::error::{Error, Result};
@@ -22,7 +22,7 @@ use wanted::Wanted;
 /// The tracks that come with the batches of each source, in order of name. All sources have the same tracks, and values of
 /// the same shape and type.
 #[derive(Debug)]
-pub(super) struct TrackReader(Vec<Vec<Wanted>>);
+pub(crate) struct TrackReader(Vec<Vec<Wanted>>);
 
 impl TrackReader {
     /// Finds the tracks in the schemas of each source, for samples of at most `length` frames. A source that lacks a track
@@ -32,12 +32,12 @@ impl TrackReader {
     ///
     /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
     /// or type of the values of a sample.
-    pub fn find(sources: &[Dataset], options: &Settings, length: u32) -> Result<Self> {
+    pub fn find(sources: &[Dataset], options: &ResolvedOptions, length: u32) -> Result<Self> {
         if options.tracks.iter().all(BTreeMap::is_empty) {
             return Ok(TrackReader(vec![Vec::new()]));
         }
         let known = sources.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?;
-        let size = options.pictures.size;
+        let size = options.size();
         let of_source = |(source, tracks): (usize, &BTreeMap<String, TrackWindow>)| -> Result<Vec<Wanted>> {
             let in_order = || sources.iter().zip(&known).skip(source).chain(sources.iter().zip(&known).take(source));
             let wanted = |(name, window): (&String, &TrackWindow)| {
@@ -97,7 +97,7 @@ impl TrackReader {
 
     /// Writes the values of each track for a sample. `look` says what it shows of the frames of a camera; `None` if it does
     /// not have the camera.
-    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackSlot<'_>], look: LookOf<'_>) -> Result<()> {
+    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackBuffer<'_>], look: LookOf<'_>) -> Result<()> {
         if self.is_empty() {
             return Ok(());
         }
@@ -116,7 +116,7 @@ fn wanted<'a>(
     mut sources: impl Iterator<Item = (&'a Dataset, &'a Vec<TrackSchema>)> + Clone,
     name: &str,
     window: &TrackWindow,
-    options: &Settings,
+    options: &ResolvedOptions,
 ) -> Result<Wanted> {
     let all = sources.clone();
     let found = sources.find_map(|(dataset, known)| Some((dataset, known.iter().find(|schema| schema.name == name)?)));
@@ -150,8 +150,8 @@ fn followed(window: &TrackWindow, cameras: Option<&Cameras>, schema: &TrackSchem
 }
 
 /// The places of each of `samples` samples, in all tracks.
-pub(super) fn slots(tracks: &mut [(String, TrackBatch)], samples: usize) -> Vec<Vec<TrackSlot<'_>>> {
-    let mut all: Vec<Vec<TrackSlot<'_>>> = (0..samples).map(|_| Vec::with_capacity(tracks.len())).collect();
+pub(super) fn slots(tracks: &mut [(String, TrackBatch)], samples: usize) -> Vec<Vec<TrackBuffer<'_>>> {
+    let mut all: Vec<Vec<TrackBuffer<'_>>> = (0..samples).map(|_| Vec::with_capacity(tracks.len())).collect();
     for (_, track) in tracks {
         all.iter_mut().zip(track.slots()).for_each(|(sample, slot)| sample.push(slot));
     }

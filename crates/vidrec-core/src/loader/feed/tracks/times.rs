@@ -24,7 +24,7 @@ pub(super) fn slack_ns(clip: &Clip<'_>) -> i64 {
 }
 
 /// The times of the values of a track, in nanoseconds. They never decrease.
-pub(super) enum Times<'a> {
+pub(crate) enum Times<'a> {
     Listed(Cow<'a, [i64]>),
     Spans { starts: Cow<'a, [i64]>, ends: Cow<'a, [i64]> },
     Even { first: i64, grid: Grid, count: usize },
@@ -32,7 +32,7 @@ pub(super) enum Times<'a> {
 
 /// A value, or a point between it and the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Pick {
+pub(crate) struct Pick {
     pub at: usize,
     /// The weight of the next value: from 0 to less than 1.
     pub toward: f64,
@@ -151,7 +151,7 @@ impl<'a> Times<'a> {
 }
 
 /// Finds what stands for times. It is fastest if each time is a little later than the one before it.
-pub(super) struct Finder<'t> {
+pub(crate) struct Finder<'t> {
     times: &'t Times<'t>,
     how: TrackHow,
     slack: i64,

@@ -7,7 +7,7 @@ use super::grid::Grid;
 use super::times::{Pick, SLACK_NS, Times, frame_ns, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
-use crate::loader::track_batch::{SlotValues, TrackSlot};
+use crate::loader::track_batch::{TrackBufferValues, TrackBuffer};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
@@ -18,7 +18,7 @@ const MOST_SAMPLE_BYTES: u128 = 1 << 31;
 
 /// A track, and the values that samples have of it.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     pub schema: TrackSchema,
     options: TrackWindow,
     /// The number of the camera whose frames its pictures follow.
@@ -205,7 +205,7 @@ impl Wanted {
         &self,
         tracks: &ClipTracks<'_>,
         drawn: &Drawn<'_>,
-        slot: &mut TrackSlot<'_>,
+        slot: &mut TrackBuffer<'_>,
         look: LookOf<'_>,
     ) -> Result<()> {
         let name = &self.schema.name;
@@ -226,12 +226,12 @@ impl Wanted {
             **dims = self.schema.numbers_per_value() as u32;
         }
         match &mut slot.values {
-            SlotValues::Texts { texts, times } => {
+            TrackBufferValues::Texts { texts, times } => {
                 track.prove()?;
                 self.texts(&track, drawn, texts, times)?;
                 slot.mask.fill(true);
             }
-            SlotValues::Numbers(out) => {
+            TrackBufferValues::Numbers(out) => {
                 let look = match self.follows.map(look).transpose()? {
                     Some(None) => {
                         nothing(slot);
@@ -386,12 +386,12 @@ impl Wanted {
 }
 
 /// Fills the place of a sample that does not have a track.
-fn nothing(slot: &mut TrackSlot<'_>) {
+fn nothing(slot: &mut TrackBuffer<'_>) {
     slot.mask.fill(false);
     slot.dims.iter_mut().for_each(|dims| **dims = 0);
     match &mut slot.values {
-        SlotValues::Numbers(out) => out.fill(0),
-        SlotValues::Texts { texts, times } => {
+        TrackBufferValues::Numbers(out) => out.fill(0),
+        TrackBufferValues::Texts { texts, times } => {
             texts.clear();
             times.clear();
         }

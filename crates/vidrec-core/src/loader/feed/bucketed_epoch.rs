@@ -19,7 +19,7 @@ use vidrec_format::sampler::order::{EpochOrder, Last, Ranks, Slot};
 /// If clips have homes, each rank takes the clips of a full batch that are at home with it, as far as it has room
 /// for them. This does not change the batch of all ranks.
 #[derive(Debug)]
-pub(super) struct Deal {
+pub(crate) struct BucketedEpoch {
     pub epoch: u64,
     queues: Vec<Queue>,
     /// The number of positions of each bucket that were done before.
@@ -60,7 +60,7 @@ impl Queue {
     }
 }
 
-impl Deal {
+impl BucketedEpoch {
     /// Deals the clips of `order`. `done` is the number of clips that are done in each bucket, and `ranks` the way
     /// in which ranks share the clips of each.
     pub fn new(
@@ -77,7 +77,7 @@ impl Deal {
             queues[bucket].positions.push(position);
         }
         let done = done.into_iter().zip(&queues).map(|(done, queue)| done.min(queue.positions.len() as u64)).collect();
-        let mut deal = Deal { epoch, queues, done, batches: Vec::new() };
+        let mut deal = BucketedEpoch { epoch, queues, done, batches: Vec::new() };
         deal.share_out(buckets);
         deal.list_batches();
         deal

@@ -1,28 +1,30 @@
 //! The queue that carries batches from the thread that makes them to their consumer, and carries memory back.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::shelf::Shelf;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
 use crate::loader::counters::{Counters, add, add_time};
 use vidrec_format::error::Result;
 
 /// Identifies a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Number {
+pub(crate) struct BatchNumber {
     pub epoch: u64,
     pub k: u64,
 }
 
 /// A queue of at most `depth` batches that are ready or in progress. Batches that the consumer holds do not count,
 /// so a consumer that keeps all batches still gets more.
-pub(super) struct Ring<C, T> {
+pub(crate) struct BatchQueue<C, T> {
     depth: usize,
     /// Makes memory if there is none to reuse. Without it, all memory comes from the consumer.
     fresh: Option<fn() -> T>,
     /// The store of memory that outlives this queue, for as long as the loader exists.
-    shelf: Weak<Shelf<T>>,
+    pool: Weak<BufferPool<T>>,
     /// The owner of the counters.
     pub owner: Arc<C>,
     state: Mutex<State<T>>,
@@ -30,7 +32,7 @@ pub(super) struct Ring<C, T> {
 }
 
 struct State<T> {
-    ready: VecDeque<(Number, Result<T>)>,
+    ready: VecDeque<(BatchNumber, Result<T>)>,
     /// Memory that is free to use.
     spare: VecDeque<T>,
     making: bool,
@@ -42,21 +44,21 @@ struct State<T> {
     stopped: bool,
 }
 
-impl<C: AsRef<Counters>, T> Ring<C, T> {
-    /// Creates a queue that makes memory with `fresh` if the shelf has none.
-    pub fn new(depth: usize, fresh: fn() -> T, shelf: Weak<Shelf<T>>, owner: Arc<C>) -> Self {
-        Ring::with(depth, Some(fresh), shelf, owner)
+impl<C: AsRef<Counters>, T> BatchQueue<C, T> {
+    /// Creates a queue that makes memory with `fresh` if the pool has none.
+    pub fn new(depth: usize, fresh: fn() -> T, pool: Weak<BufferPool<T>>, owner: Arc<C>) -> Self {
+        BatchQueue::with(depth, Some(fresh), pool, owner)
     }
 
     /// Creates a queue for memory of the consumer.
     pub fn of_consumer(owner: Arc<C>) -> Self {
-        Ring::with(usize::MAX, None, Weak::new(), owner)
+        BatchQueue::with(usize::MAX, None, Weak::new(), owner)
     }
 
-    fn with(depth: usize, fresh: Option<fn() -> T>, shelf: Weak<Shelf<T>>, owner: Arc<C>) -> Self {
+    fn with(depth: usize, fresh: Option<fn() -> T>, pool: Weak<BufferPool<T>>, owner: Arc<C>) -> Self {
         let (ready, spare) = (VecDeque::new(), VecDeque::new());
         let state = State { ready, spare, making: false, asked: false, ended: false, stopped: false };
-        Ring { depth: depth.max(1), fresh, shelf, owner, state: Mutex::new(state), changed: Condvar::new() }
+        BatchQueue { depth: depth.max(1), fresh, pool, owner, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Waits until another batch may be made, and returns memory for it; `None` if no more are wanted.
@@ -65,22 +67,22 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
             let no_memory = self.fresh.is_none() && state.spare.is_empty();
             !state.stopped && (no_memory || state.ready.len() >= self.depth)
         };
-        let (mut state, waited) = self.wait_while(self.lock(), None, full);
+        let (mut state, waited) = self.wait_while(self.state.lock(), None, full);
         add_time(&self.counters().producer_wait_ns, waited);
         if state.stopped {
             return None;
         }
         state.making = true;
-        let kept = || self.shelf.upgrade().and_then(|shelf| shelf.take());
+        let kept = || self.pool.upgrade().and_then(|pool| pool.take());
         state.spare.pop_front().or_else(kept).or_else(|| self.fresh.map(|fresh| fresh()))
     }
 
     /// Appends a batch.
-    pub fn push(&self, number: Number, batch: Result<T>) {
-        let mut state = self.lock();
+    pub fn push(&self, number: BatchNumber, batch: Result<T>) {
+        let mut state = self.state.lock();
         state.making = false;
         if state.stopped {
-            self.shelve(batch.ok());
+            self.recycle(batch.ok());
             return;
         }
         state.ready.push_back((number, batch));
@@ -89,11 +91,11 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
     }
 
     /// Waits for the next batch; `None` after the last.
-    pub fn pop(&self) -> Option<(Number, Result<T>)> {
+    pub fn pop(&self) -> Option<(BatchNumber, Result<T>)> {
         let mut state = self.ask(None);
         state.asked = false;
         let next = state.ready.pop_front()?;
-        self.counters().ready.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        self.counters().ready.fetch_sub(1, Relaxed);
         self.changed.notify_all();
         Some(next)
     }
@@ -107,7 +109,7 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
 
     /// Waits for the next batch or the end, and counts how many were ready when the wait for it began.
     fn ask(&self, at_most: Option<Duration>) -> MutexGuard<'_, State<T>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.asked {
             state.asked = true;
             add(&self.counters().asked, 1);
@@ -120,25 +122,25 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
 
     /// Takes memory back. Frees memory that exceeds the need of the queue and one consumer.
     pub fn give_back(&self, memory: T) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let in_use = state.spare.len() + state.ready.len() + usize::from(state.making);
         if state.ended || state.stopped {
-            self.shelve([memory]);
+            self.recycle([memory]);
         } else if in_use <= self.depth {
             state.spare.push_back(memory);
         }
     }
 
-    /// Puts memory on the shelf for the next queue.
-    fn shelve(&self, memory: impl IntoIterator<Item = T>) {
-        if let Some(shelf) = self.shelf.upgrade() {
-            memory.into_iter().for_each(|memory| shelf.put(memory));
+    /// Puts memory on the pool for the next queue.
+    fn recycle(&self, memory: impl IntoIterator<Item = T>) {
+        if let Some(pool) = self.pool.upgrade() {
+            memory.into_iter().for_each(|memory| pool.put(memory));
         }
     }
 
     /// Takes memory of the consumer, which is used in the order in which it comes.
     pub fn provide(&self, memory: T) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.ended && !state.stopped {
             state.spare.push_back(memory);
             self.changed.notify_all();
@@ -147,29 +149,24 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
 
     /// Declares that no more batches will come.
     pub fn end(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.ended = true;
-        self.shelve(state.spare.drain(..));
+        self.recycle(state.spare.drain(..));
         self.changed.notify_all();
     }
 
     /// Declares that no more batches are wanted.
     pub fn stop(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.stopped = true;
-        self.counters().ready.fetch_sub(state.ready.len() as u64, std::sync::atomic::Ordering::Relaxed);
-        self.shelve(state.ready.drain(..).filter_map(|(_, batch)| batch.ok()));
-        self.shelve(state.spare.drain(..));
+        self.counters().ready.fetch_sub(state.ready.len() as u64, Relaxed);
+        self.recycle(state.ready.drain(..).filter_map(|(_, batch)| batch.ok()));
+        self.recycle(state.spare.drain(..));
         self.changed.notify_all();
     }
 
     fn counters(&self) -> &Counters {
         (*self.owner).as_ref()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // No code under the lock leaves the state half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits while a condition holds, and returns the time that it took. Reads the clock only if there is a wait.
@@ -183,10 +180,37 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
             return (state, Duration::ZERO);
         }
         let started = Instant::now();
-        let state = match at_most {
-            None => self.changed.wait_while(state, holds).unwrap_or_else(PoisonError::into_inner),
-            Some(time) => self.changed.wait_timeout_while(state, time, holds).unwrap_or_else(PoisonError::into_inner).0,
-        };
+        match at_most {
+            None => self.changed.wait_while(&mut state, holds),
+            Some(time) => drop(self.changed.wait_while_for(&mut state, holds, time)),
+        }
         (state, started.elapsed())
+    }
+}
+
+/// The unused memory of a loader's batches. The system clears all memory that it provides, page by page. In short
+/// epochs, that can take longer than decoding.
+pub(crate) struct BufferPool<T> {
+    most: usize,
+    kept: Mutex<Vec<T>>,
+}
+
+impl<T> BufferPool<T> {
+    /// Creates a pool for at most `most` pieces.
+    pub fn new(most: usize) -> Self {
+        BufferPool { most, kept: Mutex::default() }
+    }
+
+    /// Returns the piece that came last, which is the most likely to be in the CPU cache.
+    pub fn take(&self) -> Option<T> {
+        self.kept.lock().pop()
+    }
+
+    /// Keeps memory, or frees it if there is no room.
+    pub fn put(&self, memory: T) {
+        let mut kept = self.kept.lock();
+        if kept.len() < self.most {
+            kept.push(memory);
+        }
     }
 }

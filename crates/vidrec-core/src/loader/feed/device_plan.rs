@@ -1,14 +1,130 @@
-//! A plan for a device, which grows frame by frame.
+//! Plans how a device makes the pictures of a batch of JPEGs, and makes those that it cannot make.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use super::batch_shape::BatchShape;
 use super::device::{Device, Found};
-use crate::loader::jpeg_batch::JpegFrame;
-use crate::loader::kernel::{ExportedTables, Kernel};
+use super::engine::Engine;
+use super::fill::fill_plan;
+use super::schedule::BatchPlan;
+use crate::loader::batch::Batch;
+use crate::loader::counters::add;
+use crate::loader::jpeg_batch::{JpegBatch, JpegFrame};
+use crate::loader::kernel::{ExportedTables, Kernel, PictureSpec};
+use crate::loader::options::{Dtype, Normalize};
 use crate::loader::tile_plan::TilePlan;
+use vidrec_format::error::Result;
+use vidrec_format::stop::{self, Stop};
 use vidrec_jpeg::{Coding, FoundTiles, Region, Scale, TilesOfRegion};
 
-pub(super) struct Planner<'a> {
+/// The plan of a batch of these samples.
+pub(super) fn plan_tiles(
+    engine: &Engine,
+    device: &Device,
+    samples: &BatchPlan,
+    batch: &mut JpegBatch,
+) -> Result<TilePlan> {
+    let runs: Vec<&[JpegFrame]> = batch.frames.chunk_by(look_the_same).collect();
+    let (found, tables) = engine
+        .workers
+        .install(|| rayon::join(|| find_tiles(engine, device, batch), || tables(engine, samples.shape.size, &runs)));
+    let mut planner = Planner::new(device, batch.data.len());
+    let of_sample = (samples.shape.frames * samples.shape.cameras) as usize;
+    let mut declined = BTreeSet::new();
+    let mut found = found.iter();
+    for (run, table) in runs.into_iter().zip(&tables) {
+        let placed = table.as_ref().and_then(|table| planner.table(table));
+        for (frame, found) in run.iter().zip(found.by_ref()) {
+            let planned = placed.zip(found.as_ref()).and_then(|(placed, found)| planner.frame(frame, found, placed));
+            if planned.is_none() {
+                declined.insert(frame.place / of_sample);
+            }
+        }
+    }
+    let counters = &engine.counters;
+    add(&counters.tiles_skipped, planner.skipped);
+    let (mut plan, tiles) = planner.finish();
+    add(&counters.tiles_decoded, tiles as u64);
+    make_others(engine, samples, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
+    let of_others = plan.others.len() as u64 * u64::from(samples.shape.frames);
+    add(&counters.device_declined, of_others);
+    add(&counters.frames, (batch.frames.len() as u64).saturating_sub(of_others));
+    add(&counters.bytes, batch.data.len() as u64);
+    Ok(plan)
+}
+
+/// The tiles of each JPEG; `None` if a device cannot decode it. What is wrong with such a JPEG comes to light when the
+/// processor decodes it.
+fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option<Found>> {
+    let stop = Stop::current();
+    let find = |(frame, jpeg): (&JpegFrame, &[u8])| {
+        if jpeg.is_empty() {
+            return device.find(frame.key);
+        }
+        let tiles = stop::within(&stop, || engine.workers.worker().tiles(jpeg)).ok().flatten()?;
+        Some(Found { tiles: Arc::new(tiles), kept_at: None })
+    };
+    let work: Vec<_> = batch.frames.iter().zip(batch.jpegs()).collect();
+    work.into_par_iter().map(find).collect()
+}
+
+/// The table of each run of frames that look the same; `None` if a device cannot make their pictures.
+fn tables(engine: &Engine, size: (u32, u32), runs: &[&[JpegFrame]]) -> Vec<Option<Table>> {
+    let normalized = engine.options.dtype != Dtype::U8;
+    runs.par_iter().map(|run| Table::new(&kernel(engine, size, run.first()?), normalized)).collect()
+}
+
+/// Whether two JPEGs become pictures in the same way: as a rule, those of a clip do.
+fn look_the_same(a: &JpegFrame, b: &JpegFrame) -> bool {
+    (a.size, a.view, a.colors, a.normalize) == (b.size, b.view, b.colors, b.normalize)
+}
+
+fn kernel(engine: &Engine, size: (u32, u32), frame: &JpegFrame) -> Kernel {
+    let JpegFrame { normalize: Normalize { mean, std }, reducing_gap, view, colors, .. } = *frame;
+    let spec = PictureSpec { size, channels: engine.options.channels, mean, std, matrix: colors, reducing_gap };
+    Kernel::new(&spec, &view, frame.size)
+}
+
+/// Makes the pictures of samples with these numbers by the processor. If it replaces one of them, it makes the whole batch,
+/// because another sample has other facts.
+fn make_others(
+    engine: &Engine,
+    batch: &BatchPlan,
+    mut numbers: Vec<usize>,
+    plan: &mut TilePlan,
+    facts: &mut Batch,
+) -> Result<()> {
+    let cameras = batch.shape.cameras as usize;
+    if !numbers.is_empty() {
+        fill_plan(engine, &only(batch, &numbers), &mut plan.made)?;
+        let is_same = numbers.iter().map(|&s| facts.params.get(s)).eq(plan.made.params.iter().map(Some));
+        if !is_same {
+            numbers = (0..batch.samples.len() / cameras).collect();
+            fill_plan(engine, batch, &mut plan.made)?;
+            let pictures = std::mem::take(&mut plan.made.data);
+            *facts = plan.made.clone();
+            plan.made.data = pictures;
+            *plan = TilePlan { made: std::mem::take(&mut plan.made), ..TilePlan::default() };
+        }
+    }
+    let of_sample = |s: usize| (s * cameras..(s + 1) * cameras).map(|clip| clip as u64);
+    plan.others = numbers.into_iter().flat_map(of_sample).collect();
+    Ok(())
+}
+
+/// A batch of some of the samples.
+fn only(batch: &BatchPlan, numbers: &[usize]) -> BatchPlan {
+    let cameras = batch.shape.cameras as usize;
+    let of_sample = |&s: &usize| &batch.samples[s * cameras..(s + 1) * cameras];
+    let shape = BatchShape { clips: numbers.len() as u32, ..batch.shape };
+    BatchPlan { samples: numbers.iter().flat_map(of_sample).copied().collect(), shape, ..*batch }
+}
+
+/// A plan for a device, which grows frame by frame.
+struct Planner<'a> {
     device: &'a Device,
     plan: TilePlan,
     tiles: Vec<[u32; 4]>,
@@ -26,7 +142,7 @@ pub(super) struct Planner<'a> {
 }
 
 /// How frames that look the same become pictures.
-pub(super) struct Table {
+struct Table {
     scale: Scale,
     region: Region,
     lines: u64,
@@ -43,7 +159,7 @@ impl Table {
 
 /// A table in the plan.
 #[derive(Clone, Copy)]
-pub(super) struct Placed<'a> {
+struct Placed<'a> {
     table: &'a Table,
     place: i32,
     number: i32,

@@ -1,7 +1,40 @@
-//! The tables of the horizontal axis, in the form that vector loops need.
+//! The tables of one kind of plane: how its columns and rows make those of the picture, in the form that the inner loops
+//! need.
 
-use super::axis::{Axis, PlaneAxis};
-use super::units::BLOCK;
+use super::axis::{Axis, PlaneAxis, Samples};
+use super::spec::{BLOCK, PictureSpec, View};
+use vidrec_jpeg::Region;
+
+/// Tables for one kind of plane.
+#[derive(Debug, Clone)]
+pub(super) struct PlaneTables {
+    /// The number of frame pixels for each sample, along both axes.
+    pub step: u32,
+    pub columns: ColumnTable,
+    pub rows: RowTable,
+}
+
+impl PlaneTables {
+    /// Creates tables for samples of luma that are `step` pixels wide, or for chroma at half of that.
+    pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), step: u32, samples: Samples) -> Self {
+        let axis = |span, side| PlaneAxis { span, side, step, samples };
+        PlaneTables {
+            step: if samples == Samples::Full { step } else { 2 * step },
+            columns: ColumnTable::new(axis(view.x, frame.0), target.size.0, view.flip),
+            rows: RowTable::new(axis(view.y, frame.1), target.size.1),
+        }
+    }
+
+    /// The frame pixels under the samples that count.
+    pub fn region(&self, frame: (u32, u32)) -> Region {
+        let (x, width) = self.columns.source();
+        let (y, bottom) = self.rows.reach();
+        let end = |samples: u32, side: u32| (samples * self.step).min(side);
+        let (x, right) = (x * self.step, end(x + width as u32, frame.0));
+        let (y, bottom) = (y * self.step, end(bottom, frame.1));
+        Region { x, y, width: right - x, height: bottom - y }
+    }
+}
 
 /// The number of samples after the last one that counts. The loops may read these samples, but do not use them.
 const SLACK: usize = 64;
@@ -178,5 +211,73 @@ impl ColumnTable {
     /// For each column of the picture, the first sample of the line that counts and the weights from there on.
     pub fn pixels(&self) -> impl Iterator<Item = (usize, &[i16])> {
         self.axis.pixels().map(|(first, weights)| ((first - self.start) as usize, weights))
+    }
+}
+
+/// The vertical axis: for each row of the picture, the plane's rows that make it.
+#[derive(Debug, Clone)]
+pub(super) struct RowTable {
+    /// The range of rows that count: the first, and the one after the last.
+    reach: (u32, u32),
+    /// For each row of the picture, its first row and the end of its part of `others`.
+    rows: Vec<(u32, usize)>,
+    others: Vec<Other>,
+}
+
+/// A row of a plane, and twice its weight. In units of 2^-15, this is the part of its difference from the first row
+/// that is added to the first row.
+pub(super) type Other = (u32, i16);
+
+impl RowTable {
+    pub fn new(axis: PlaneAxis, out: u32) -> Self {
+        let axis = Axis::new(axis, out, false);
+        let mut rows = RowTable { reach: axis.reach(), rows: Vec::with_capacity(out as usize), others: Vec::new() };
+        for (first, weights) in axis.pixels() {
+            let mut counting = (first..).zip(weights).filter(|&(_, &weight)| weight != 0);
+            let base = counting.next().map_or(first, |(row, _)| row);
+            // The value is below 2^15: each weight is less than one, because the first row has a part of the sum.
+            rows.others.extend(counting.map(|(row, &weight)| (row, 2 * weight)));
+            rows.rows.push((base, rows.others.len()));
+        }
+        rows
+    }
+
+    /// The same as an axis. Rows between those that count have the weight 0.
+    pub fn axis(&self) -> Axis {
+        let dense = |y: usize| {
+            let (base, others) = self.row(y);
+            let mut weights = vec![0; others.last().map_or(1, |&(last, _)| (last - base) as usize + 1)];
+            others.iter().for_each(|&(row, weight)| weights[(row - base) as usize] = weight / 2);
+            weights[0] = (Axis::ONE - weights.iter().map(|&weight| i32::from(weight)).sum::<i32>()) as i16;
+            (base, weights)
+        };
+        let all: Vec<_> = (0..self.rows.len()).map(dense).collect();
+        let taps = all.iter().map(|(_, weights)| weights.len()).max().unwrap_or(1);
+        let mut axis = Axis { taps, first: Vec::new(), weights: Vec::new() };
+        for (first, weights) in all {
+            axis.first.push(first);
+            axis.weights.extend_from_slice(&weights);
+            axis.weights.resize(axis.first.len() * taps, 0);
+        }
+        axis
+    }
+
+    /// The maximum number of the plane's rows that make a row of the picture.
+    #[cfg(test)]
+    pub fn taps(&self) -> usize {
+        (0..self.rows.len()).map(|y| 1 + self.row(y).1.len()).max().unwrap_or(1)
+    }
+
+    /// The range of the plane's rows that count: the first, and the one after the last.
+    pub fn reach(&self) -> (u32, u32) {
+        self.reach
+    }
+
+    /// The plane's rows that make row `y` of the picture: a first row, and others.
+    #[inline(always)]
+    pub fn row(&self, y: usize) -> (u32, &[Other]) {
+        let begin = if y == 0 { 0 } else { self.rows[y - 1].1 };
+        let (base, end) = self.rows[y];
+        (base, &self.others[begin..end])
     }
 }
