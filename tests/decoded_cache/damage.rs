@@ -158,7 +158,7 @@ proptest! {
                 // Another frame's segment, or into the middle of one.
                 1 => file.write_all_at(&(read(index) ^ (64 << (value % 16))).to_ne_bytes(), index).unwrap(),
                 _ if segment > 0 && segment < 1 << 20 => {
-                    file.write_all_at(&[value as u8], segment + value % 72).unwrap();
+                    file.write_all_at(&[value as u8], segment + value % 64).unwrap();
                 }
                 _ => {}
             }
