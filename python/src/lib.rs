@@ -37,44 +37,45 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// The program: its exit status for a name and arguments. `start` is the command that starts it, without arguments.
+/// Runs the program with these arguments and returns its exit status. `start` is the command that starts it, without
+/// arguments.
 #[pyfunction]
 fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
     py.detach(|| vidrec::cli::run(start, args))
 }
 
-// The interpreter's lock protects nothing here, so an interpreter without one needs none: all classes are frozen, what
-// changes in them is behind locks and atomic counters of their own, and they only pass on the Python objects that they keep.
+// The interpreter's lock protects nothing here, so an interpreter without one needs none: all classes are frozen, the
+// parts of them that change have locks and atomic counters of their own, and they only pass on the Python objects that
+// they keep.
 #[pymodule(gil_used = false)]
-fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("HAS_PACK", cfg!(feature = "pack"))?;
-    module.add("DTYPES", vidrec::Dtype::WORDS)?;
-    module.add_class::<dataset::Dataset>()?;
-    module.add_class::<mix::Mix>()?;
-    module.add_class::<loader::Engine>()?;
-    module.add_class::<loader::Batches>()?;
-    module.add_class::<loader::JpegBatches>()?;
-    module.add_class::<loader::BatchesInto>()?;
-    module.add_class::<batch::Batch>()?;
-    module.add_class::<memory::Samples>()?;
-    module.add_function(wrap_pyfunction!(main, module)?)?;
-    module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
-    module.add_function(wrap_pyfunction!(options::track_normalize, module)?)?;
-    module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(check::check, module)?)?;
-    module.add_function(wrap_pyfunction!(report::report, module)?)?;
-    module.add_function(wrap_pyfunction!(storage::is_remote, module)?)?;
-    module.add_function(wrap_pyfunction!(storage::pinned, module)?)?;
-    module.add_function(wrap_pyfunction!(fetch::fetch, module)?)?;
-    module.add_function(wrap_pyfunction!(push::push, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::merge, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::split, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::subset, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::reshard, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::append, module)?)?;
-    module.add_function(wrap_pyfunction!(edit::relabel, module)?)?;
-    #[cfg(feature = "pack")]
-    packing::add(module)?;
-    Ok(())
+mod _vidrec {
+    #[pymodule_export]
+    use super::{
+        batch::Batch,
+        check::check,
+        dataset::Dataset,
+        edit::{append, merge, relabel, reshard, split, subset},
+        fetch::fetch,
+        loader::{Batches, Engine},
+        main,
+        memory::Samples,
+        mix::Mix,
+        options::{check_option, loader_defaults, track_normalize},
+        push::push,
+        report::report,
+        storage::{is_remote, pinned},
+        verify::verify,
+    };
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("HAS_PACK", cfg!(feature = "pack"))?;
+        module.add("DTYPES", vidrec::Dtype::WORDS)?;
+        #[cfg(feature = "pack")]
+        super::packing::add(module)?;
+        Ok(())
+    }
 }

@@ -1,9 +1,8 @@
-"""A loader's options: checked, printed as they are written, and as the JSON that the compiled module takes."""
+"""A loader's options, which the library checks, printed as they are written, and as the JSON that the compiled module takes."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypedDict, Union, get_args
 
 import numpy as np
@@ -40,7 +39,7 @@ CacheGiven = Union[int, str, DecodedCache, None]
 
 
 class SampleKeywords(TypedDict, total=False):
-    """Options that are about single samples."""
+    """Options of single samples."""
 
     frames: FramesGiven
     crop: CropGiven
@@ -61,7 +60,7 @@ class SampleKeywords(TypedDict, total=False):
 
 
 class LoaderKeywords(SampleKeywords, total=False):
-    """Options of a loader beside ``output``."""
+    """Options of a loader beside ``batch_size`` and ``output``."""
 
     shuffle: bool
     order: OrderGiven
@@ -74,50 +73,52 @@ class LoaderKeywords(SampleKeywords, total=False):
     process: bool
 
 
-@dataclass(frozen=True)
+class LoaderOptions(LoaderKeywords, total=False):
+    """All options of a loader."""
+
+    batch_size: int
+    output: OutputGiven
+
+
+# None where an option is not here.
+_DEFAULTS: Dict[str, Any] = {
+    "batch_size": 16,
+    "crop": 224,
+    "flip": 0.0,
+    "channels": "rgb",
+    "dtype": "uint8",
+    "layout": "BTCHW",
+    "shuffle": False,
+    "seed": 0,
+    "last": "keep",
+    "fields": (),
+    "on_bad_frame": "error",
+    "pin_memory": False,
+    "prefetch": 4,
+    "process": False,
+}
+# ``batch_size`` comes first.
+DEFAULTS = {name: _DEFAULTS.get(name) for name in ("batch_size", *LoaderOptions.__annotations__)}
+
+
 class Options:
-    """What a loader is asked for. Each option is in one form: a number of frames is :class:`Uniform`, and so on."""
+    """The options of a loader as attributes. Each has one form: a number of frames is :class:`Uniform`, and so on."""
 
-    batch_size: int = 16
-    frames: FramesGiven = None
-    crop: CropGiven = 224
-    flip: float = 0.0
-    color: Optional[ColorJitter] = None
-    channels: Channels = "rgb"
-    dtype: DtypeGiven = "uint8"
-    normalize: Optional[Normalize] = None
-    layout: Layout = "BTCHW"
-    shuffle: bool = False
-    order: OrderGiven = None
-    seed: int = 0
-    rank: Optional[Tuple[int, int]] = None
-    last: Last = "keep"
-    batching: Optional[Batching] = None
-    cameras: Optional[Cameras] = None
-    fields: Sequence[str] = ()
-    tracks: Optional[Mapping[str, TrackWindow]] = None
-    on_bad_frame: OnBadFrame = "error"
-    output: OutputGiven = None
-    pin_memory: bool = False
-    device: Union[str, torch.device, None] = None
-    device_cache: Optional[Size] = None
-    threads: Optional[int] = None
-    prefetch: PrefetchGiven = 4
-    decoded_cache: CacheGiven = None
-    process: bool = False
-
-    def __post_init__(self) -> None:
+    def __init__(self, **given: Any) -> None:
+        for name in given.keys() - DEFAULTS.keys():
+            raise TypeError(f"vidrec.Loader has no option {name}")
+        self.__dict__.update(DEFAULTS, **given)
         for name, short in _SHORT.items():
-            self._keep(name, whole_form(short, getattr(self, name)))
-        self._keep("dtype", dtype(self.dtype))
+            self.__dict__[name] = whole_form(short, getattr(self, name))
+        self.__dict__["dtype"] = dtype(self.dtype)
         for name in _OF_LIBRARY:
-            self._keep(name, canonical(getattr(self, name)))
-            if getattr(self, name) is not None:
-                check(name, _layout(self.layout) if name == "layout" else getattr(self, name))
+            value = self.__dict__[name] = canonical(getattr(self, name))
+            if value is not None:
+                check(name, _layout(value) if name == "layout" else value)
         self._check_together()
 
-    def _keep(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
 
     def _check_together(self) -> None:
         """Refuse options of this package that do not go together."""
@@ -169,11 +170,10 @@ class Options:
     def __str__(self) -> str:
         """The options that differ from the defaults, as they are written."""
         written = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            default = getattr(_DEFAULTS, field.name)
-            if field.name == "batch_size" or not (type(value) is type(default) and value == default):
-                written.append(f"{field.name}={_brief(field.name, value)}")
+        for name, default in _USUAL.__dict__.items():
+            value = getattr(self, name)
+            if name == "batch_size" or not (type(value) is type(default) and value == default):
+                written.append(f"{name}={_brief(name, value)}")
         return ", ".join(written)
 
 
@@ -199,8 +199,6 @@ OWN = ("frames", "crop", "flip", "color", "normalize", "tracks")
 # All others are this package's alone.
 _OF_LIBRARY = tuple(json.loads(_vidrec.loader_defaults()))
 
-_DEFAULTS = Options()
-
 
 def refused(option: str, expected: str, found: Any) -> UsageError:
     """The error about an option of a loader."""
@@ -224,3 +222,6 @@ def own_options(own: Mapping[str, Own]) -> Dict[str, Any]:
     """The options that some sources have of their own, as the library reads them, for JSON."""
     of_source = {source: {name: getattr(given, name) for name in OWN} for source, given in own.items()}
     return {source: {n: as_json(v) for n, v in each.items() if v is not None} for source, each in of_source.items()}
+
+
+_USUAL = Options()

@@ -10,13 +10,8 @@ use crate::cli::storage::{MemoryArgs, StorageArgs, local};
 use crate::cli::words::words;
 
 /// What is measured if no options are given.
-const USUAL: [&str; 5] = [
-    r#"crop={"RandomResizedCrop": {"size": 224}}"#,
-    "flip=0.5",
-    "shuffle=true",
-    "dtype=float32",
-    "normalize=imagenet",
-];
+const USUAL: [&str; 5] =
+    [r#"crop={"RandomResizedCrop": {"size": 224}}"#, "flip=0.5", "shuffle=true", "dtype=float32", "normalize=imagenet"];
 
 /// The options of the loader that errors name.
 pub const LOADER: [&str; 7] = ["batch_size", "batching", "decoded_cache", "frames", "normalize", "order", "tracks"];

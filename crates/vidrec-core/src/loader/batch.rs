@@ -6,6 +6,7 @@ use super::aligned::Aligned;
 use super::draw::ColorDraw;
 use super::options::Dtype;
 use super::track_batch::TrackBatch;
+use serde::Serialize;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
 
@@ -63,8 +64,8 @@ impl BatchData {
     }
 }
 
-/// What was drawn for one clip of a batch.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// The values that were drawn for one clip of a batch.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct SampleParams {
     /// The sample: the ordinal of the clip, or of one of its views as [`Frames`](super::Frames) counts them.
@@ -76,6 +77,7 @@ pub struct SampleParams {
     /// has frames.
     pub frames: Vec<u32>,
     /// The presentation time of each of those frames in seconds.
+    #[serde(skip)]
     pub times: Vec<f64>,
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` if the
     /// clip's frames differ in size, because each frame then has a part of its own.

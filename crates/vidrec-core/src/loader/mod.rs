@@ -39,7 +39,7 @@ pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{ColorDraw, ColorStep};
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
-use feed::{Device, Engine, BufferPool, fill, fill_declined, fill_into, fill_jpegs};
+use feed::{BufferPool, Device, Engine, fill, fill_declined, fill_into, fill_jpegs};
 pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
@@ -186,7 +186,9 @@ impl Loader {
     /// How much of each source of a mix all ranks together have used after `batches` batches of `epoch`, counted
     /// from the first sample of epoch 0. Empty without a mix.
     pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
-        let (Some(mix), Order::Mixed(mixed)) = (&self.engine.mix, self.engine.schedule.order()) else { return Vec::new() };
+        let (Some(mix), Order::Mixed(mixed)) = (&self.engine.mix, self.engine.schedule.order()) else {
+            return Vec::new();
+        };
         let before = mixed.position(epoch, 0);
         let mut counts = mixed.counts(before);
         match self.engine.schedule.dealt(epoch, batches) {

@@ -147,8 +147,7 @@ impl DecodedFrames {
     /// The head at an offset, if there is one, with its planes inside the file.
     fn head(&self, at: u64) -> Option<Head> {
         let mut bytes = [0; HEAD];
-        let is_copied =
-            at >= self.layout.begin() && at.is_multiple_of(ALIGNED) && self.file.map().copy(at, &mut bytes);
+        let is_copied = at >= self.layout.begin() && at.is_multiple_of(ALIGNED) && self.file.map().copy(at, &mut bytes);
         let head = Head::read(&bytes).filter(|_| is_copied)?;
         at.checked_add(head.length()).filter(|&end| end <= self.layout.length).map(|_| head)
     }

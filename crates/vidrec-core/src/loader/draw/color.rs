@@ -3,13 +3,15 @@
 use super::key::DrawKey;
 use crate::loader::kernel::ColorMatrix;
 use crate::loader::options::ColorJitter;
+use serde::Serialize;
 use vidrec_format::random::stream;
 use vidrec_format::words::words;
 
 /// One of the three things that [`ColorJitter`] changes.
 ///
 /// As a word (`FromStr`, `Display`): `brightness`, `contrast` or `saturation`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ColorStep {
     /// Multiplies levels by the factor.
@@ -23,7 +25,7 @@ pub enum ColorStep {
 words!(ColorStep, "color step", { "brightness" => Brightness, "contrast" => Contrast, "saturation" => Saturation });
 
 /// The colors that were drawn for a clip. A factor of 1 changes nothing.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ColorDraw {
     /// Factor of brightness.
     pub brightness: f32,

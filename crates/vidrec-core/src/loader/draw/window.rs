@@ -299,7 +299,9 @@ mod tests {
     fn three_crops_stand_along_the_longer_side() {
         let starts = |frame| {
             [0, 1, 2]
-                .map(|s| view(&options(Crop::three((8, 8)).with_resize(Some((256, 256)))), (256, 256), key(0, s), frame))
+                .map(|s| {
+                    view(&options(Crop::three((8, 8)).with_resize(Some((256, 256)))), (256, 256), key(0, s), frame)
+                })
                 .map(|v| (v.x.start, v.y.start))
         };
         assert_eq!(starts((340, 256)), [(0.0, 0.0), (42.0, 0.0), (84.0, 0.0)]);

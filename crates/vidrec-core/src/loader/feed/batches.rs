@@ -1,7 +1,7 @@
 //! Batches made ahead by a thread of their own.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,12 +9,11 @@ use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::{fill, fill_into};
 use super::fill_jpegs::fill_jpegs;
-use super::producer::{Producer, BatchBuffer};
+use super::producer::{BatchBuffer, Producer};
 use super::queue::{BatchNumber, BatchQueue, BufferPool};
 use crate::loader::batch::Batch;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::state::LoaderState;
-use crate::loader::tile_plan::TilePlan;
 use vidrec_format::error::Result;
 
 /// The batches of one or more epochs, in order. A thread makes them ahead in the background: see
@@ -145,31 +144,18 @@ impl<T: Default> PrefetchedBatch<T> {
     }
 }
 
-impl PrefetchedBatch {
-    /// The data as mutable bytes. The bytes do not move until this is dropped.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.batch.data.bytes_mut()
-    }
-}
-
-impl PrefetchedBatch<JpegBatch> {
-    /// The plan, which may be taken.
-    #[doc(hidden)]
-    pub fn plan(&mut self) -> &mut Option<Box<TilePlan>> {
-        &mut self.batch.plan
-    }
-
-    /// The JPEGs as mutable bytes. The bytes do not move until this is dropped.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.batch.data
-    }
-}
-
 impl<T: Default> Deref for PrefetchedBatch<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
         &self.batch
+    }
+}
+
+/// The memory of the samples does not move until the batch is dropped.
+impl<T: Default> DerefMut for PrefetchedBatch<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.batch
     }
 }
 

@@ -11,7 +11,7 @@ use super::device::Device;
 use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::sample_spec::SampleSpecs;
-use super::samples::{EnlargedClips, SamplePlace, Samples, PlannedSample};
+use super::samples::{EnlargedClips, PlannedSample, SamplePlace, Samples};
 use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::tracks::TrackReader;
 use super::worker::WorkerPool;
@@ -79,7 +79,8 @@ impl Engine {
         let sources = sources(&dataset, mix, episodes.as_ref())?;
         let cameras = options.cameras_per_sample();
         let first_cameras: Vec<&SampleOptions> = options.samples.iter().step_by(cameras).collect();
-        let samples = Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
+        let samples =
+            Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
         if let Some(mix) = mix {
             let order = mix.order(&samples.lens(), &options, resumed.and_then(LoaderState::source_orders))?;
             options.set_order(Order::Mixed(Arc::new(order)));
@@ -105,7 +106,11 @@ impl Engine {
         let mut engine = Engine {
             schedule,
             fields: FieldTypes::find(&dataset, &options.fields, &workers)?,
-            tracks: TrackReader::find(mix.map_or(std::slice::from_ref(&dataset), Mix::sources), &options, samples.frames)?,
+            tracks: TrackReader::find(
+                mix.map_or(std::slice::from_ref(&dataset), Mix::sources),
+                &options,
+                samples.frames,
+            )?,
             mix: mix.cloned(),
             episodes,
             specs,
@@ -215,7 +220,8 @@ impl Engine {
             let all = self.schedule.batch_of_all(epoch, k)?;
             // A clip with a damaged index entry is an error when it is read. Until then, every rank ignores it. A clip that
             // replaces it has room for a frame.
-            let frames = all.samples.iter().map(|sample| self.specs.length(sample, plan.shape.frames).unwrap_or(1)).max();
+            let frames =
+                all.samples.iter().map(|sample| self.specs.length(sample, plan.shape.frames).unwrap_or(1)).max();
             plan.shape.frames = frames.unwrap_or(1);
         }
         if self.episodes.is_some() {

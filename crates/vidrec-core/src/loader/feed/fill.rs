@@ -5,10 +5,10 @@ use rayon::prelude::*;
 
 use super::batch_shape::BatchShape;
 use super::engine::Engine;
+use super::needs::to_read;
 use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
 use super::schedule::BatchPlan;
-use super::needs::to_read;
 use super::tracks::{Look, slots as track_slots};
 use super::worker::CacheUse;
 use crate::dataset::Io;

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::device_plan::plan_tiles;
 use super::engine::Engine;
 use super::fill::{SampleBuffer, samples};
-use super::device_plan::plan_tiles;
 use super::sample_spec::SampleSpec;
 use super::schedule::BatchPlan;
 use super::worker::frame_key;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::samples::{SamplePlace, Samples, PlannedSample, unequal};
+use super::samples::{PlannedSample, SamplePlace, Samples, unequal};
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
 use crate::loader::draw::{ColorDraw, DrawKey, together};
@@ -83,7 +83,9 @@ impl SampleSpecs {
 
     /// The number of frames of a sample, at most `most`.
     pub fn length(&self, sample: &PlannedSample, most: u32) -> Result<u32> {
-        self.options_of(sample.place.clip, sample.place.camera).frames.length(&self.dataset.clip(sample.place.clip)?, most)
+        self.options_of(sample.place.clip, sample.place.camera)
+            .frames
+            .length(&self.dataset.clip(sample.place.clip)?, most)
     }
 
     /// The clip and the frames of a sample in a batch of `length` frames. Cameras other than the first have the

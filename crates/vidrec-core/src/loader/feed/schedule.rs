@@ -7,9 +7,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::batch_shape::BatchShape;
-use super::buckets::Buckets;
 use super::bucketed_epoch::BucketedEpoch;
-use super::samples::{Samples, PlannedSample};
+use super::buckets::Buckets;
+use super::samples::{PlannedSample, Samples};
 use crate::loader::draw::DrawKey;
 use crate::loader::options::ResolvedOptions;
 use vidrec_format::error::{Error, Result};

@@ -31,10 +31,7 @@ pub(super) struct LabelMaps {
 #[derive(Debug)]
 enum LabelMap {
     /// The new label is the old one plus `by`, if the old one is less than `count`.
-    Plus {
-        by: i64,
-        count: u64,
-    },
+    Plus { by: i64, count: u64 },
     /// The new label by old label.
     List(Vec<u32>),
 }

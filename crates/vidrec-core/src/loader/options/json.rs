@@ -23,7 +23,9 @@ where
         Value::Null => Ok(T::default()),
         Value::Object(_) => serde_json::from_value(value),
         // Some variants of an enum are texts, too.
-        Value::String(_) => serde_json::from_value(value.clone()).or_else(|_| serde_json::from_value(value).map(S::into)),
+        Value::String(_) => {
+            serde_json::from_value(value.clone()).or_else(|_| serde_json::from_value(value).map(S::into))
+        }
         _ => serde_json::from_value(value).map(S::into),
     };
     read.map_err(D::Error::custom)

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::batching::Budget;
-use super::fields::require;
 use super::colors::KnownNormalize;
+use super::fields::require;
 use super::json::{OneOrTwo, Size, null_is_default, short};
 use super::{
     Batching, Cameras, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions,
@@ -304,14 +304,13 @@ impl LoaderOptions {
     /// Returns an error that names the option if a value makes no sense, with the options that each source of a mix has of
     /// its own. `names` are those of the sources.
     pub(crate) fn check(&self, own: &[OwnOptions], names: &[String]) -> Result<()> {
-        self.cameras.iter().try_for_each(Cameras::check)?;
         let each = self.each(own);
         for (i, options) in each.iter().enumerate() {
             let named = |e: Error| match names.get(i).filter(|_| own[i] != OwnOptions::default()) {
                 Some(name) => e.also_help(format!("this is of source \"{name}\"")),
                 None => e,
             };
-            options.iter().try_for_each(LoaderOptions::check_alone).map_err(named)?;
+            options.iter().try_for_each(LoaderOptions::check_values).map_err(named)?;
             if let Some(name) = options[0].tracks.keys().find(|name| !self.tracks.contains_key(*name)) {
                 let e = Error::usage(format!(
                     "loader option tracks: a source has the track \"{name}\", and the loader has not"
@@ -328,8 +327,13 @@ impl LoaderOptions {
         self.check_buckets(&each.iter().map(|options| &options[0]).collect::<Vec<_>>())
     }
 
-    /// Returns an error if a value makes no sense by itself.
-    fn check_alone(&self) -> Result<()> {
+    /// Checks each value by itself.
+    ///
+    /// # Errors
+    ///
+    /// A value makes no sense.
+    pub fn check_values(&self) -> Result<()> {
+        self.cameras.iter().try_for_each(Cameras::check)?;
         require(self.batch_size > 0, "batch_size", self.batch_size, "1 or more")?;
         require(self.threads != Some(0), "threads", 0, "1 or more")?;
         require((0.0..=1.0).contains(&self.flip), "flip", self.flip, "a probability, 0 to 1")?;

@@ -7,7 +7,7 @@ use super::grid::Grid;
 use super::times::{Pick, SLACK_NS, Times, frame_ns, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
-use crate::loader::track_batch::{TrackBufferValues, TrackBuffer};
+use crate::loader::track_batch::{TrackBuffer, TrackBufferValues};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
