@@ -91,6 +91,11 @@ class Homes(_Order):
     homes: Optional[int] = None
     exchange: float = 1.0
 
+    def _check(self) -> None:
+        if (self.block is None) != (self.window is None):
+            self._refuse("window", "both block and window, or neither")
+        super()._check()
+
 
 @dataclass(frozen=True, repr=False)
 class Weighted(_Order):

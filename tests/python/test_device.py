@@ -346,7 +346,6 @@ def test_a_damaged_frame_is_an_error_or_substituted_as_ever(damaged):
         ({"device": "tpu"}, "expected 'cuda', 'cuda:1' or 'cpu', found 'tpu'"),
         ({"device": "meta"}, "expected 'cuda', 'cuda:1' or 'cpu', found 'meta'"),
         ({"device": "cpu", "output": "numpy"}, "leave out output"),
-        ({"device": "cpu", "output": "jpeg"}, "leave out output"),
         ({"device": "cpu", "decoded_cache": "1MB"}, "choose one of decoded_cache and device"),
         ({"device_cache": "1MB"}, "give device='cuda', too"),
         ({"device": "cpu", "device_cache": "much"}, "expected bytes such as '20GB', found 'much'"),

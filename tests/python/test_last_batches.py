@@ -62,11 +62,6 @@ def test_memory_of_ones_own_is_filled_from_its_start(ds):
     assert np.array_equal(batch.frames, expected[-1].frames.transpose(0, 2, 1, 3, 4))
 
 
-def test_jpegs_are_those_of_the_clips(ds):
-    *_, batch = make(ds, 5, output="jpeg")
-    assert batch.jpegs.shape == (2, 8, 3, 32, 32) and len(batch.jpegs) == 16 and batch.jpegs.places.tolist() == list(range(16))
-
-
 def test_single_samples_are_all_of_them(ds):
     from vidrec.grain import Source
 

@@ -128,7 +128,7 @@ pub struct Batch {
     pub tracks: Vec<(String, TrackBatch)>,
     /// Whether each camera of each sample has a clip: row-major, B x V. Empty without [`Cameras`](super::Cameras).
     pub camera_mask: Vec<bool>,
-    /// What was drawn for each clip. With cameras, this is the draw for the first camera of each sample.
+    /// The values that were drawn for each clip. With cameras, this is the draw for the first camera of each sample.
     pub params: Vec<SampleParams>,
     shape: [usize; 5],
 }

@@ -1,7 +1,6 @@
 //! Counters of the work that a loader has done.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use parking_lot::Mutex;
 
 use crate::loader::decoded::DecodedFrames;
 use crate::store::storage::RemoteStats;
@@ -43,7 +42,7 @@ pub struct LoaderStats {
     /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
     /// [`Last`](vidrec_format::sampler::order::Last). Epochs of a mix differ in it: the most in any epoch so far.
     pub samples_left_out: u64,
-    /// What all readers of this open data set have fetched, if the data set is remote.
+    /// The fetches of all readers of this open data set, if the data set is remote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteStats>,
     /// Batches that are ready now, in all running [`Batches`](super::Batches).
@@ -82,81 +81,34 @@ pub struct DecodedStats {
     pub failure: Option<String>,
 }
 
-/// The counters behind [`LoaderStats`].
+/// The counters of a loader, which its threads share.
+pub(crate) type Counters = Mutex<Counts>;
+
+/// The counts behind [`LoaderStats`].
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
-    /// Clips with fewer frames than a sample needs, and whether they are skipped.
-    pub short_clips: u64,
-    pub skips_short: bool,
-    pub enlarged_clips: u64,
-    pub samples_left_out: AtomicU64,
-    pub batches: AtomicU64,
-    pub frames: AtomicU64,
-    pub bytes: AtomicU64,
-    pub tiles_decoded: AtomicU64,
-    pub tiles_skipped: AtomicU64,
-    pub device_declined: AtomicU64,
-    pub substituted_clips: AtomicU64,
-    pub ready: AtomicU64,
-    pub asked: AtomicU64,
-    pub ready_when_asked: AtomicU64,
-    pub consumer_wait_ns: AtomicU64,
-    pub producer_wait_ns: AtomicU64,
-    /// The counters behind [`DecodedStats`].
-    pub hits: AtomicU64,
-    pub misses: AtomicU64,
-    pub other_frames: AtomicU64,
-    pub kept_bytes: AtomicU64,
-    pub refused: AtomicU64,
+pub(crate) struct Counts {
+    pub stats: LoaderStats,
+    pub cache: DecodedStats,
+    /// The number of times that a batch was asked for, and of the batches that were ready then.
+    pub asked: u64,
+    pub ready_when_asked: u64,
 }
 
-impl Counters {
+impl Counts {
+    /// The statistics with the parts that are counted elsewhere.
     pub fn snapshot(
         &self,
         remote: Option<RemoteStats>,
         cache: Option<&DecodedFrames>,
         device_kept_bytes: u64,
     ) -> LoaderStats {
-        let get = |counter: &AtomicU64| counter.load(Relaxed);
         let decoded_cache = cache.map(|cache| DecodedStats {
             limit_bytes: cache.limit(),
             taken_bytes: cache.taken(),
-            hits: get(&self.hits),
-            misses: get(&self.misses),
-            other_frames: get(&self.other_frames),
-            kept_bytes: get(&self.kept_bytes),
-            refused: get(&self.refused),
             failure: cache.failure().map(str::to_owned),
+            ..self.cache.clone()
         });
-        LoaderStats {
-            batches: get(&self.batches),
-            frames: get(&self.frames),
-            bytes: get(&self.bytes),
-            tiles_decoded: get(&self.tiles_decoded),
-            tiles_skipped: get(&self.tiles_skipped),
-            device_declined: get(&self.device_declined),
-            device_kept_bytes,
-            decoded_cache,
-            substituted_clips: get(&self.substituted_clips),
-            short_clips: self.short_clips,
-            enlarged_clips: self.enlarged_clips,
-            skipped_clips: if self.skips_short { self.short_clips } else { 0 },
-            samples_left_out: get(&self.samples_left_out),
-            remote,
-            ready: get(&self.ready),
-            mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,
-            consumer_wait_seconds: get(&self.consumer_wait_ns) as f64 / 1e9,
-            producer_wait_seconds: get(&self.producer_wait_ns) as f64 / 1e9,
-        }
+        let mean_ready = self.ready_when_asked as f64 / self.asked.max(1) as f64;
+        LoaderStats { remote, decoded_cache, device_kept_bytes, mean_ready, ..self.stats.clone() }
     }
-}
-
-/// Adds a number to a counter.
-pub(super) fn add(counter: &AtomicU64, n: u64) {
-    counter.fetch_add(n, Relaxed);
-}
-
-/// Adds a time to a counter of nanoseconds.
-pub(super) fn add_time(counter: &AtomicU64, time: Duration) {
-    add(counter, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }

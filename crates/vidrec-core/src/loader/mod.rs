@@ -183,7 +183,7 @@ impl Loader {
         Ok(Loader::of(engine))
     }
 
-    /// How much of each source of a mix all ranks together have used after `batches` batches of `epoch`, counted
+    /// The use of each source of a mix by all ranks together after `batches` batches of `epoch`, counted
     /// from the first sample of epoch 0. Empty without a mix.
     pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
         let (Some(mix), Order::Mixed(mixed)) = (&self.engine.mix, self.engine.schedule.order()) else {
@@ -191,7 +191,7 @@ impl Loader {
         };
         let before = mixed.position(epoch, 0);
         let mut counts = mixed.counts(before);
-        match self.engine.schedule.dealt(epoch, batches) {
+        match self.engine.schedule.bucketed_positions(epoch, batches) {
             Some(positions) => {
                 let draws = positions.iter().filter_map(|position| mixed.draw(before.checked_add(*position)?));
                 draws.for_each(|draw| counts[draw.source] += 1);
@@ -273,7 +273,7 @@ impl Loader {
     pub fn stats(&self) -> LoaderStats {
         let Engine { counters, specs, decoded, device, .. } = &*self.engine;
         let kept = device.get().map_or(0, Device::bytes);
-        counters.snapshot(specs.dataset.remote_stats(), decoded.as_ref(), kept)
+        counters.lock().snapshot(specs.dataset.remote_stats(), decoded.as_ref(), kept)
     }
 
     /// The batches of an epoch (`3`), of several epochs (`0..10`) or without an end (`0..`), in order. Background

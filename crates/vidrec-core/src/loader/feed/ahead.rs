@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use super::batches::Epochs;
 use super::engine::Engine;
-use super::epochs::Epochs;
 use super::needs::{self, Need};
 use super::queue::BatchNumber;
 use crate::store::remote::Remote;

@@ -77,10 +77,10 @@ impl BucketedEpoch {
             queues[bucket].positions.push(position);
         }
         let done = done.into_iter().zip(&queues).map(|(done, queue)| done.min(queue.positions.len() as u64)).collect();
-        let mut deal = BucketedEpoch { epoch, queues, done, batches: Vec::new() };
-        deal.share_out(buckets);
-        deal.list_batches();
-        deal
+        let mut shared = BucketedEpoch { epoch, queues, done, batches: Vec::new() };
+        shared.share_out(buckets);
+        shared.list_batches();
+        shared
     }
 
     /// Shares the clips of each bucket among the ranks. Those that cannot be shared move to the next longer bucket,
@@ -182,8 +182,8 @@ impl BucketedEpoch {
     /// The positions that are done after `batches` batches, in any order.
     pub fn positions(&self, batches: u64) -> Vec<u64> {
         let before = self.queues.iter().zip(&self.done).flat_map(|(queue, &done)| &queue.positions[..done as usize]);
-        let dealt = self.batches.iter().take(usize::try_from(batches).unwrap_or(usize::MAX));
-        let of_batch = dealt.flat_map(|&(bucket, number)| {
+        let batches_before = self.batches.iter().take(usize::try_from(batches).unwrap_or(usize::MAX));
+        let of_batch = batches_before.flat_map(|&(bucket, number)| {
             let queue = &self.queues[usize::from(bucket)];
             let (begin, end) = queue.range(number);
             &queue.positions[begin as usize..end as usize]

@@ -17,11 +17,11 @@ const ALIGNMENT: u64 = 64;
 pub(crate) struct Device {
     /// The number of bytes for JPEGs in its memory.
     room: u64,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptJpegs>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptJpegs {
     jpegs: HashMap<FrameKey, KeptJpeg>,
     /// The number of bytes that have an owner.
     taken: u64,
@@ -29,7 +29,7 @@ struct Kept {
 
 /// A JPEG that a device can decode.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct DeviceJpeg {
     pub tiles: Arc<FoundTiles>,
     /// Where the device keeps it, if it does: the first byte in its memory.
     pub kept_at: Option<u64>,
@@ -51,10 +51,10 @@ impl Device {
     }
 
     /// The JPEG of a frame, if the device has its bytes.
-    pub(super) fn find(&self, frame: FrameKey) -> Option<Found> {
+    pub(super) fn find(&self, frame: FrameKey) -> Option<DeviceJpeg> {
         let kept = self.kept.lock();
         let jpeg = kept.jpegs.get(&frame).filter(|jpeg| jpeg.is_there)?;
-        Some(Found { tiles: jpeg.tiles.clone(), kept_at: Some(jpeg.start) })
+        Some(DeviceJpeg { tiles: jpeg.tiles.clone(), kept_at: Some(jpeg.start) })
     }
 
     /// The place for the JPEG of a frame. `None` if the memory is full.

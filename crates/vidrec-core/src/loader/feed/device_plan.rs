@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::batch_shape::BatchShape;
-use super::device::{Device, Found};
+use super::buckets::BatchShape;
+use super::device::{Device, DeviceJpeg};
 use super::engine::Engine;
 use super::fill::fill_plan;
 use super::schedule::BatchPlan;
 use crate::loader::batch::Batch;
-use crate::loader::counters::add;
 use crate::loader::jpeg_batch::{JpegBatch, JpegFrame};
 use crate::loader::kernel::{ExportedTables, Kernel, PictureSpec};
 use crate::loader::options::{Dtype, Normalize};
@@ -44,28 +43,29 @@ pub(super) fn plan_tiles(
             }
         }
     }
-    let counters = &engine.counters;
-    add(&counters.tiles_skipped, planner.skipped);
+    let skipped = planner.skipped;
     let (mut plan, tiles) = planner.finish();
-    add(&counters.tiles_decoded, tiles as u64);
     make_others(engine, samples, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
     let of_others = plan.others.len() as u64 * u64::from(samples.shape.frames);
-    add(&counters.device_declined, of_others);
-    add(&counters.frames, (batch.frames.len() as u64).saturating_sub(of_others));
-    add(&counters.bytes, batch.data.len() as u64);
+    let stats = &mut engine.counters.lock().stats;
+    stats.tiles_skipped += skipped;
+    stats.tiles_decoded += tiles as u64;
+    stats.device_declined += of_others;
+    stats.frames += (batch.frames.len() as u64).saturating_sub(of_others);
+    stats.bytes += batch.data.len() as u64;
     Ok(plan)
 }
 
 /// The tiles of each JPEG; `None` if a device cannot decode it. What is wrong with such a JPEG comes to light when the
 /// processor decodes it.
-fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option<Found>> {
+fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option<DeviceJpeg>> {
     let stop = Stop::current();
     let find = |(frame, jpeg): (&JpegFrame, &[u8])| {
         if jpeg.is_empty() {
             return device.find(frame.key);
         }
         let tiles = stop::within(&stop, || engine.workers.worker().tiles(jpeg)).ok().flatten()?;
-        Some(Found { tiles: Arc::new(tiles), kept_at: None })
+        Some(DeviceJpeg { tiles: Arc::new(tiles), kept_at: None })
     };
     let work: Vec<_> = batch.frames.iter().zip(batch.jpegs()).collect();
     work.into_par_iter().map(find).collect()
@@ -141,7 +141,7 @@ struct Planner<'a> {
     pub skipped: u64,
 }
 
-/// How frames that look the same become pictures.
+/// The tables by which frames that look the same become pictures.
 struct Table {
     scale: Scale,
     region: Region,
@@ -192,9 +192,9 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds a frame. `None` if its tiles do not fit the table, or numbers get too large for a device.
-    pub fn frame(&mut self, frame: &JpegFrame, found: &Found, placed: Placed<'_>) -> Option<()> {
+    pub fn frame(&mut self, frame: &JpegFrame, found: &DeviceJpeg, placed: Placed<'_>) -> Option<()> {
         let Placed { table: &Table { scale, region, lines, .. }, place, number } = placed;
-        let Found { tiles, kept_at } = found;
+        let DeviceJpeg { tiles, kept_at } = found;
         let TilesOfRegion { cut, columns, restart, rows } = tiles.of(region)?;
         let start = match *kept_at {
             Some(kept_at) => self.take(frame, kept_at)?,

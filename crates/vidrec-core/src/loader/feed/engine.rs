@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::batch_shape::BatchShape;
+use super::buckets::BatchShape;
 use super::buckets::Buckets;
 use super::device::Device;
 use super::episodes::Episodes;
@@ -16,7 +16,7 @@ use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::tracks::TrackReader;
 use super::worker::WorkerPool;
 use crate::dataset::Dataset;
-use crate::loader::counters::Counters;
+use crate::loader::counters::{Counters, Counts, LoaderStats};
 use crate::loader::decoded::{Contents, DecodedFrames};
 use crate::loader::mix::Mix;
 use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, SampleOptions};
@@ -96,12 +96,12 @@ impl Engine {
             Order::Mixed(mixed) => deciding.insert("sources", mixed.source_orders())?,
             order => deciding.insert("order", order)?,
         }
-        let counters = Counters {
+        let stats = LoaderStats {
             short_clips: samples.short,
-            skips_short: samples.skips_short,
+            skipped_clips: if samples.skips_short { samples.short } else { 0 },
             enlarged_clips: enlarged.count,
-            samples_left_out: schedule.left_out(0).into(),
-            ..Counters::default()
+            samples_left_out: schedule.left_out(0),
+            ..LoaderStats::default()
         };
         let mut engine = Engine {
             schedule,
@@ -119,7 +119,7 @@ impl Engine {
             device: OnceLock::new(),
             deciding,
             enlarged,
-            counters,
+            counters: Counters::new(Counts { stats, ..Counts::default() }),
             options,
         };
         engine.refuse_no_batches()?;

@@ -53,13 +53,13 @@ impl Episodes {
                 names.push(name.map(Into::into));
                 episodes.len() - 1
             };
-            let (camera, episode) = match belongs(&clip, cameras)? {
-                Belongs::To(camera, episode) => (camera, episode),
+            let (camera, episode) = match camera_clip(&clip, cameras)? {
+                CameraClip::Of(camera, episode) => (camera, episode),
                 _ if clip.frame_count() == 0 => {
                     begin(None);
                     continue;
                 }
-                Belongs::Nowhere if mix.is_some() => {
+                CameraClip::Nowhere if mix.is_some() => {
                     let alone = begin(None);
                     episodes[alone].1[0] = Some(clip.ordinal());
                     continue;
@@ -144,22 +144,22 @@ fn without_cameras(which: &str, cameras: &Cameras) -> Error {
     e.expected(format!("clips with the attribute \"{camera_attribute}\": {}", names.join(", ")))
 }
 
-/// What a clip belongs to.
-enum Belongs {
+/// The camera and the episode of a clip.
+enum CameraClip {
     /// The number of a camera, and the name of an episode.
-    To(usize, String),
+    Of(usize, String),
     /// Another camera, or an episode alone.
     Elsewhere,
     /// No camera and no episode.
     Nowhere,
 }
 
-fn belongs(clip: &Clip<'_>, cameras: &Cameras) -> Result<Belongs> {
+fn camera_clip(clip: &Clip<'_>, cameras: &Cameras) -> Result<CameraClip> {
     let attributes = clip.attributes()?;
     let [camera, episode] = [&cameras.camera_attribute, &cameras.episode_attribute].map(|name| attributes.find(name));
     let number = cameras.names.iter().position(|name| Some(name.as_str()) == camera.and_then(Value::as_str));
     let Some(number) = number else {
-        return Ok(if camera.is_none() && episode.is_none() { Belongs::Nowhere } else { Belongs::Elsewhere });
+        return Ok(if camera.is_none() && episode.is_none() { CameraClip::Nowhere } else { CameraClip::Elsewhere });
     };
     let episode = match episode {
         Some(Value::String(episode)) => format!("\"{episode}\""),
@@ -172,5 +172,5 @@ fn belongs(clip: &Clip<'_>, cameras: &Cameras) -> Result<Belongs> {
             return Err(e.found(found.map_or("none".into(), Value::to_string)));
         }
     };
-    Ok(Belongs::To(number, episode))
+    Ok(CameraClip::Of(number, episode))
 }

@@ -3,17 +3,17 @@
 use half::{bf16, f16};
 use rayon::prelude::*;
 
-use super::batch_shape::BatchShape;
+use super::buckets::BatchShape;
 use super::engine::Engine;
 use super::needs::to_read;
 use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
 use super::schedule::BatchPlan;
-use super::tracks::{Look, slots as track_slots};
+use super::tracks::{PictureView, slots as track_slots};
 use super::worker::CacheUse;
 use crate::dataset::Io;
 use crate::loader::batch::{Batch, BatchData, for_each_dtype};
-use crate::loader::counters::add;
+use crate::loader::counters::Counts;
 use crate::loader::decoded::Kept;
 use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
 use crate::loader::options::{Dtype, Layout, LoaderOptions, OnBadFrame};
@@ -35,7 +35,7 @@ pub(crate) trait SampleBuffer: Send {
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
     fill_plan(engine, &engine.batch(epoch, k)?, batch)?;
-    add(&engine.counters.batches, 1);
+    engine.counters.lock().stats.batches += 1;
     Ok(())
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Re
 pub(crate) fn fill_declined(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
     fill_plan(engine, &engine.batch(epoch, k)?, batch)?;
     let [clips, frames, ..] = batch.shape();
-    add(&engine.counters.device_declined, (clips * frames) as u64);
+    engine.counters.lock().stats.device_declined += (clips * frames) as u64;
     Ok(())
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
         Dtype::Bf16 => pictures(engine, &plan, aligned::<bf16>(memory)?, batch),
         Dtype::F32 => pictures(engine, &plan, aligned::<f32>(memory)?, batch),
     }?;
-    add(&engine.counters.batches, 1);
+    engine.counters.lock().stats.batches += 1;
     Ok(())
 }
 
@@ -165,7 +165,7 @@ fn substitute<'a, S: SampleBuffer>(
     let mut plans = (0..SUBSTITUTE_TRIES).find_map(&mut read)?;
     let instead_of = engine.given(sample.place.clip);
     plans.iter_mut().for_each(|plan| plan.params.instead_of = Some(instead_of));
-    add(&engine.counters.substituted_clips, 1);
+    engine.counters.lock().stats.substituted_clips += 1;
     Some(plans)
 }
 
@@ -203,16 +203,16 @@ fn read<'a>(
     Ok(plan)
 }
 
-/// What a sample shows of the frames of a camera; `None` if its episode does not have the camera. `first` is the plan of its
+/// The part that a sample shows of the frames of a camera; `None` if its episode does not have the camera. `first` is the plan of its
 /// first camera.
-fn look(engine: &Engine, first: &SampleSpec<'_>, shape: &BatchShape, camera: u32) -> Result<Option<Look>> {
+fn look(engine: &Engine, first: &SampleSpec<'_>, shape: &BatchShape, camera: u32) -> Result<Option<PictureView>> {
     let sample = engine.with_cameras(&first.sample)[camera as usize];
     if engine.episodes.as_ref().is_some_and(|episodes| !episodes.is_there(sample.place.clip)) {
         return Ok(None);
     }
     match camera {
-        0 => Look::of(first),
-        _ => Look::of(&engine.specs.plan(sample, shape.frames, shape.size)?),
+        0 => PictureView::of(first),
+        _ => PictureView::of(&engine.specs.plan(sample, shape.frames, shape.size)?),
     }
     .map(Some)
 }
@@ -258,20 +258,20 @@ fn frame<S: SampleType>(
     let other = |size| engine.specs.kernel(plan, size);
     let cache = engine.decoded.as_ref();
     let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], (kernel, cache), other, slot)?;
-    let counters = &engine.counters;
-    add(&counters.frames, 1);
-    add(&counters.bytes, cost.bytes);
-    add(&counters.tiles_decoded, cost.tiles_decoded);
-    add(&counters.tiles_skipped, cost.tiles_skipped);
+    let Counts { stats, cache, .. } = &mut *engine.counters.lock();
+    stats.frames += 1;
+    stats.bytes += cost.bytes;
+    stats.tiles_decoded += cost.tiles_decoded;
+    stats.tiles_skipped += cost.tiles_skipped;
     match cost.cached {
         None => {}
-        Some(CacheUse::Hit) => add(&counters.hits, 1),
-        Some(CacheUse::OtherFrame) => add(&counters.other_frames, 1),
+        Some(CacheUse::Hit) => cache.hits += 1,
+        Some(CacheUse::OtherFrame) => cache.other_frames += 1,
         Some(CacheUse::Miss(kept)) => {
-            add(&counters.misses, 1);
+            cache.misses += 1;
             match kept {
-                Kept::Yes(bytes) => add(&counters.kept_bytes, bytes),
-                Kept::NoRoom => add(&counters.refused, 1),
+                Kept::Yes(bytes) => cache.kept_bytes += bytes,
+                Kept::NoRoom => cache.refused += 1,
                 Kept::No => {}
             }
         }

@@ -10,7 +10,6 @@ use super::schedule::BatchPlan;
 use super::worker::frame_key;
 use crate::dataset::Clip;
 use crate::loader::batch::BatchData;
-use crate::loader::counters::add;
 use crate::loader::decoded::FrameKey;
 use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, reserve};
 use crate::loader::kernel::{ColorMatrix, View};
@@ -26,11 +25,12 @@ pub(crate) fn fill_jpegs(engine: &Engine, epoch: u64, k: u64, batch: &mut JpegBa
     match engine.device.get() {
         Some(device) => batch.plan = Some(Box::new(plan_tiles(engine, device, &plan, batch)?)),
         None => {
-            add(&engine.counters.frames, batch.frames.len() as u64);
-            add(&engine.counters.bytes, batch.data.len() as u64);
+            let stats = &mut engine.counters.lock().stats;
+            stats.frames += batch.frames.len() as u64;
+            stats.bytes += batch.data.len() as u64;
         }
     }
-    add(&engine.counters.batches, 1);
+    engine.counters.lock().stats.batches += 1;
     Ok(())
 }
 

@@ -1,7 +1,6 @@
 //! From samples to batches: the samples of a batch, how each is made, and the thread that works ahead.
 
 mod ahead;
-mod batch_shape;
 mod batches;
 mod bucketed_epoch;
 mod buckets;
@@ -10,7 +9,6 @@ mod device;
 mod device_plan;
 mod engine;
 mod episodes;
-mod epochs;
 mod fields;
 mod fill;
 mod fill_jpegs;
@@ -24,10 +22,9 @@ mod tracks;
 mod warnings;
 mod worker;
 
-pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
+pub use batches::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 pub(super) use device::Device;
 pub(super) use engine::Engine;
-pub use epochs::Epochs;
 pub(super) use fill::{fill, fill_declined, fill_into};
 pub(super) use fill_jpegs::fill_jpegs;
 pub(super) use needs::ask_for;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use super::ahead::Ahead;
+use super::batches::Epochs;
 use super::engine::Engine;
-use super::epochs::Epochs;
 use super::fill::read_ahead;
 use super::queue::{BatchNumber, BatchQueue};
 use vidrec_format::error::{Error, Result};
@@ -58,7 +58,7 @@ impl<T> Drop for Producer<T> {
         self.queue.stop();
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
-            // The thread catches its own panics, and there would be nobody to tell.
+            // The thread catches its own panics, and there would be no thread to report them to.
             let _ = thread.join();
         }
     }

@@ -1,13 +1,12 @@
 //! The queue that carries batches from the thread that makes them to their consumer, and carries memory back.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::loader::counters::{Counters, add, add_time};
+use crate::loader::counters::{Counters, Counts};
 use vidrec_format::error::Result;
 
 /// Identifies a batch.
@@ -68,7 +67,7 @@ impl<C: AsRef<Counters>, T> BatchQueue<C, T> {
             !state.stopped && (no_memory || state.ready.len() >= self.depth)
         };
         let (mut state, waited) = self.wait_while(self.state.lock(), None, full);
-        add_time(&self.counters().producer_wait_ns, waited);
+        self.counts().stats.producer_wait_seconds += waited.as_secs_f64();
         if state.stopped {
             return None;
         }
@@ -86,7 +85,7 @@ impl<C: AsRef<Counters>, T> BatchQueue<C, T> {
             return;
         }
         state.ready.push_back((number, batch));
-        add(&self.counters().ready, 1);
+        self.counts().stats.ready += 1;
         self.changed.notify_all();
     }
 
@@ -95,7 +94,7 @@ impl<C: AsRef<Counters>, T> BatchQueue<C, T> {
         let mut state = self.ask(None);
         state.asked = false;
         let next = state.ready.pop_front()?;
-        self.counters().ready.fetch_sub(1, Relaxed);
+        self.counts().stats.ready -= 1;
         self.changed.notify_all();
         Some(next)
     }
@@ -112,11 +111,12 @@ impl<C: AsRef<Counters>, T> BatchQueue<C, T> {
         let mut state = self.state.lock();
         if !state.asked {
             state.asked = true;
-            add(&self.counters().asked, 1);
-            add(&self.counters().ready_when_asked, state.ready.len() as u64);
+            let mut counts = self.counts();
+            counts.asked += 1;
+            counts.ready_when_asked += state.ready.len() as u64;
         }
         let (state, waited) = self.wait_while(state, at_most, |state| state.ready.is_empty() && !state.ended);
-        add_time(&self.counters().consumer_wait_ns, waited);
+        self.counts().stats.consumer_wait_seconds += waited.as_secs_f64();
         state
     }
 
@@ -159,14 +159,14 @@ impl<C: AsRef<Counters>, T> BatchQueue<C, T> {
     pub fn stop(&self) {
         let mut state = self.state.lock();
         state.stopped = true;
-        self.counters().ready.fetch_sub(state.ready.len() as u64, Relaxed);
+        self.counts().stats.ready -= state.ready.len() as u64;
         self.recycle(state.ready.drain(..).filter_map(|(_, batch)| batch.ok()));
         self.recycle(state.spare.drain(..));
         self.changed.notify_all();
     }
 
-    fn counters(&self) -> &Counters {
-        (*self.owner).as_ref()
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        (*self.owner).as_ref().lock()
     }
 
     /// Waits while a condition holds, and returns the time that it took. Reads the clock only if there is a wait.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::batch_shape::BatchShape;
 use super::bucketed_epoch::BucketedEpoch;
+use super::buckets::BatchShape;
 use super::buckets::Buckets;
 use super::samples::{PlannedSample, Samples};
 use crate::loader::draw::DrawKey;
@@ -41,7 +41,7 @@ pub(crate) struct Schedule {
     /// The buckets, and the way in which ranks share the clips of each.
     buckets: Option<(Buckets, Vec<Ranks>)>,
     /// The epochs in progress: at most two.
-    deals: Mutex<VecDeque<Arc<BucketedEpoch>>>,
+    bucketed_epochs: Mutex<VecDeque<Arc<BucketedEpoch>>>,
     batches_per_epoch: u64,
     /// The number of positions in an epoch.
     positions: u64,
@@ -79,7 +79,7 @@ impl Schedule {
             Ok::<_, Error>((buckets, ranks))
         };
         let buckets = buckets.map(with_ranks).transpose()?;
-        let deals = Mutex::default();
+        let bucketed_epochs = Mutex::default();
         let mut schedule = Schedule {
             samples: samples.clone(),
             order,
@@ -89,12 +89,12 @@ impl Schedule {
             shape,
             ranks,
             buckets,
-            deals,
+            bucketed_epochs,
             batches_per_epoch: 0,
             positions,
             resumed: None,
         };
-        schedule.batches_per_epoch = schedule.deal(0).map_or(ranks.batches(), |deal| deal.len());
+        schedule.batches_per_epoch = schedule.bucketed_epoch(0).map_or(ranks.batches(), |epoch| epoch.len());
         Ok(schedule)
     }
 
@@ -123,7 +123,7 @@ impl Schedule {
     /// Starts at the position of another run.
     pub fn resume(&mut self, at: RunPosition) {
         self.resumed = Some(at);
-        self.deals.lock().clear();
+        self.bucketed_epochs.lock().clear();
     }
 
     pub fn first_epoch(&self) -> u64 {
@@ -137,12 +137,12 @@ impl Schedule {
 
     /// The number of batches that this rank has in `epoch`, or in the rest of it.
     pub fn batches_in(&self, epoch: u64) -> u64 {
-        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).batches(), |deal| deal.len())
+        self.bucketed_epoch(epoch).map_or_else(|| self.ranks_in(epoch).batches(), |epoch| epoch.len())
     }
 
     /// The number of samples that are in no batch of `epoch`, or of the rest of it.
     pub fn left_out(&self, epoch: u64) -> u64 {
-        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).left_out(), |deal| deal.left_out())
+        self.bucketed_epoch(epoch).map_or_else(|| self.ranks_in(epoch).left_out(), |epoch| epoch.left_out())
     }
 
     /// The position of a run after `batches` batches of `epoch`.
@@ -151,9 +151,9 @@ impl Schedule {
         if batches >= self.batches_in(epoch) {
             return start_of(epoch + 1);
         }
-        match self.deal(epoch) {
-            Some(deal) => {
-                let buckets = deal.done(batches);
+        match self.bucketed_epoch(epoch) {
+            Some(shared) => {
+                let buckets = shared.done(batches);
                 RunPosition { epoch, consumed: buckets.iter().sum(), buckets }
             }
             None => RunPosition { consumed: self.ranks_in(epoch).consumed(batches), ..start_of(epoch) },
@@ -162,9 +162,9 @@ impl Schedule {
 
     /// The positions of `epoch` that are done after `batches` batches, if clips are divided into buckets; none of an epoch
     /// that is over, because the next one then begins.
-    pub fn dealt(&self, epoch: u64, batches: u64) -> Option<Vec<u64>> {
-        let deal = self.deal(epoch)?;
-        Some(if batches < deal.len() { deal.positions(batches) } else { Vec::new() })
+    pub fn bucketed_positions(&self, epoch: u64, batches: u64) -> Option<Vec<u64>> {
+        let shared = self.bucketed_epoch(epoch)?;
+        Some(if batches < shared.len() { shared.positions(batches) } else { Vec::new() })
     }
 
     /// The number of buckets; 0 if clips are not divided.
@@ -200,20 +200,20 @@ impl Schedule {
 
     fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
         let order = self.order.proven(self.samples.len(), self.seed, epoch);
-        let (deal, rule) = (self.deal(epoch), self.ranks_in(epoch));
-        let shape = match (&deal, &self.buckets) {
-            (Some(deal), Some((buckets, _))) => deal.bucket(k).map(|bucket| buckets.shapes[bucket]),
+        let (shared, rule) = (self.bucketed_epoch(epoch), self.ranks_in(epoch));
+        let shape = match (&shared, &self.buckets) {
+            (Some(shared), Some((buckets, _))) => shared.bucket(k).map(|bucket| buckets.shapes[bucket]),
             _ => Some(self.shape),
         };
-        let at_homes = deal.as_ref().and_then(|deal| deal.at_homes(k, &rule));
-        let clips = |rank| deal.as_ref().map_or_else(|| rule.clips(k, rank), |deal| deal.clips(k, rank));
+        let at_homes = shared.as_ref().and_then(|epoch| epoch.at_homes(k, &rule));
+        let clips = |rank| shared.as_ref().map_or_else(|| rule.clips(k, rank), |epoch| epoch.clips(k, rank));
         let planned = |rank: u32, i: u32| {
-            let Slot { position, counts } = match (&at_homes, &deal) {
+            let Slot { position, counts } = match (&at_homes, &shared) {
                 (Some(positions), _) => {
                     let place = u64::from(rank) * u64::from(clips(rank)) + u64::from(i);
                     Slot { position: *positions.get(usize::try_from(place).ok()?)?, counts: true }
                 }
-                (None, Some(deal)) => deal.slot(k, rank, i)?,
+                (None, Some(shared)) => shared.slot(k, rank, i)?,
                 (None, None) => rule.slot(k, rank, i)?,
             };
             let (sample, round) = order.drawn(position)?;
@@ -226,8 +226,8 @@ impl Schedule {
         let plan = shape.and_then(|shape| {
             let places = ranks.flat_map(|rank| (0..clips(rank)).map(move |i| (rank, i)));
             let samples = places.map(|(rank, i)| planned(rank, i)).collect::<Option<Vec<_>>>()?;
-            let clips_on_all_ranks = match &deal {
-                Some(deal) => deal.clips_on_all_ranks(k),
+            let clips_on_all_ranks = match &shared {
+                Some(shared) => shared.clips_on_all_ranks(k),
                 None => rule.clips_on_all_ranks(k),
             };
             let shape = BatchShape { clips: u32::try_from(samples.len()).unwrap_or(u32::MAX), ..shape };
@@ -258,7 +258,7 @@ impl Schedule {
         PlannedSample { sample, place: self.samples.place(sample, epoch), key, counts }
     }
 
-    /// How ranks share `epoch`, or the rest of it.
+    /// The parts of `epoch`, or of the rest of it, that ranks have.
     fn ranks_in(&self, epoch: u64) -> Ranks {
         match &self.resumed {
             Some(at) if at.epoch == epoch => self.ranks.after(at.consumed),
@@ -267,20 +267,20 @@ impl Schedule {
     }
 
     /// The batches of `epoch`, or of the rest of it, if clips are divided into buckets.
-    fn deal(&self, epoch: u64) -> Option<Arc<BucketedEpoch>> {
+    fn bucketed_epoch(&self, epoch: u64) -> Option<Arc<BucketedEpoch>> {
         let (buckets, ranks) = self.buckets.as_ref()?;
-        let mut deals = self.deals.lock();
-        if let Some(deal) = deals.iter().find(|deal| deal.epoch == epoch) {
-            return Some(deal.clone());
+        let mut bucketed_epochs = self.bucketed_epochs.lock();
+        if let Some(shared) = bucketed_epochs.iter().find(|shared| shared.epoch == epoch) {
+            return Some(shared.clone());
         }
         let done = match &self.resumed {
             Some(at) if at.epoch == epoch => at.buckets.clone(),
             _ => vec![0; buckets.shapes.len()],
         };
         let order = self.order.proven(self.samples.len(), self.seed, epoch);
-        let deal = Arc::new(BucketedEpoch::new((epoch, &order), &self.samples, buckets, done, ranks));
-        deals.truncate(1);
-        deals.push_front(deal.clone());
-        Some(deal)
+        let shared = Arc::new(BucketedEpoch::new((epoch, &order), &self.samples, buckets, done, ranks));
+        bucketed_epochs.truncate(1);
+        bucketed_epochs.push_front(shared.clone());
+        Some(shared)
     }
 }

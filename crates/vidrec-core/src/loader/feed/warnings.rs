@@ -1,8 +1,6 @@
 //! Properties of the batches that a user may not expect.
 
-use std::sync::atomic::Ordering::Relaxed;
-
-use super::batch_shape::BatchShape;
+use super::buckets::BatchShape;
 use super::engine::Engine;
 use super::samples::EnlargedClips;
 use crate::loader::decoded::DecodedFrames;
@@ -10,7 +8,7 @@ use crate::loader::options::ShortClips;
 use vidrec_format::sampler::order::{Last, Order};
 
 impl Engine {
-    /// What [`warnings`](Self::warnings) did not say of a later epoch: in a mix, each epoch has other samples.
+    /// The warnings of a later epoch that [`warnings`](Self::warnings) does not have: in a mix, each epoch has other samples.
     pub fn warnings_of(&self, epoch: u64) -> Vec<String> {
         let is_known = self.schedule.left_out(epoch) == self.schedule.left_out(self.schedule.first_epoch());
         self.left_out(epoch).filter(|_| !is_known).into_iter().collect()
@@ -18,7 +16,8 @@ impl Engine {
 
     /// Notes how many samples of an epoch are in no batch, if they are more than in those before.
     pub fn count_left_out(&self, epoch: u64) {
-        self.counters.samples_left_out.fetch_max(self.schedule.left_out(epoch), Relaxed);
+        let left_out = &mut self.counters.lock().stats.samples_left_out;
+        *left_out = self.schedule.left_out(epoch).max(*left_out);
     }
 
     /// The samples that cannot be shared among the ranks.
@@ -33,7 +32,7 @@ impl Engine {
         })
     }
 
-    /// How well an order of blocks mixes a remote data set. Remote data sets have such an order by default.
+    /// A warning that says how well an order of blocks mixes a remote data set. Remote data sets have such an order by default.
     fn mixing(&self) -> Option<String> {
         let order = self.schedule.order();
         let (n, clips) = (self.schedule.positions(), self.schedule.shapes()[0].clips);
@@ -92,7 +91,7 @@ impl Engine {
     }
 }
 
-/// What happens to short clips, in words.
+/// The handling of short clips, in words.
 fn fate(short: ShortClips) -> &'static str {
     match short {
         ShortClips::Skip => "are skipped",

@@ -74,11 +74,11 @@ pub(crate) struct DecodeCost {
     pub tiles_decoded: u64,
     /// Tiles of the JPEG that were not decoded because they are not in the picture.
     pub tiles_skipped: u64,
-    /// What the cache did, if there is one.
+    /// The use of the cache, if there is one.
     pub cached: Option<CacheUse>,
 }
 
-/// What the cache of decoded frames did for a frame.
+/// The use of the cache of decoded frames for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CacheUse {
     /// The planes came from the cache.
@@ -154,9 +154,9 @@ impl Worker {
             let (mut cost, whole) = made.map_err(|e| frame.place(e))?;
             if let Some((cache, frame)) = cache {
                 cost.cached = Some(match whole {
-                    Whole::Planes(grid, scale) => CacheUse::Miss(cache.keep(frame, grid, scale, &self.planes)),
-                    Whole::NoRoom => CacheUse::Miss(Kept::NoRoom),
-                    Whole::Other => CacheUse::OtherFrame,
+                    DecodedFrame::Planes(grid, scale) => CacheUse::Miss(cache.keep(frame, grid, scale, &self.planes)),
+                    DecodedFrame::NoRoom => CacheUse::Miss(Kept::NoRoom),
+                    DecodedFrame::Other => CacheUse::OtherFrame,
                 });
             }
             Ok(cost)
@@ -221,7 +221,7 @@ impl Worker {
         other: impl Fn((u32, u32)) -> Kernel,
         cache: Option<&DecodedFrames>,
         slot: PictureBuffer<'_, S>,
-    ) -> Result<(DecodeCost, Whole)> {
+    ) -> Result<(DecodeCost, DecodedFrame)> {
         let picture = self.decoder.format(jpeg)?;
         let tables = Tables::of_size(kernel, picture.size, other);
         let kernel = tables.kernel();
@@ -236,11 +236,16 @@ impl Worker {
                 if grid.size != picture.size {
                     return Err(changed());
                 }
-                (cut, pitches(&cut, scale), tiles, if is_kept { Whole::Planes(grid, scale) } else { Whole::NoRoom })
+                (
+                    cut,
+                    pitches(&cut, scale),
+                    tiles,
+                    if is_kept { DecodedFrame::Planes(grid, scale) } else { DecodedFrame::NoRoom },
+                )
             }
             (DecodedForm::Rgb, region) => {
                 let (cut, pitches) = self.decode_rgb(jpeg, picture.size, region)?;
-                (cut, pitches, cut.tiles, Whole::Other)
+                (cut, pitches, cut.tiles, DecodedFrame::Other)
             }
         };
         self.run(kernel, picture.pixels, &cut, pitches, slot);
@@ -273,9 +278,9 @@ impl Worker {
     }
 }
 
-/// What the planes of a worker hold of a frame that was decoded for a cache.
-enum Whole {
-    /// All of it.
+/// The frame that the planes of a worker hold after a decode for a cache.
+enum DecodedFrame {
+    /// The whole frame.
     Planes(TileGrid, Scale),
     /// A part, because the cache has no room.
     NoRoom,

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::spec::Span;
+use super::Span;
 
 /// The samples of a frame that an axis reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
-//! How the pictures of a clip are made: what to decode, and the tables for it.
+//! The tables by which the pictures of a clip are made, and the part of a frame that they need.
 
 use super::axis::Samples;
 use super::colors::{Channels, Conversion, Planar};
 use super::exact::{Exact, is_copy};
 use super::plane_tables::PlaneTables;
-use super::spec::{DecodedForm, PictureSpec, UNIT, View};
+use super::{DecodedForm, PictureSpec, UNIT, View};
 use vidrec_jpeg::{Pixels, Region, Scale};
 
-/// How pictures are made from frames of one size and kind.
+/// The tables by which pictures are made from frames of one size and kind.
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
     pub form: DecodedForm,

@@ -1,6 +1,5 @@
 //! Several data sets from which a loader takes samples in given shares.
 
-mod counts;
 mod labels;
 
 use std::collections::BTreeMap;
@@ -9,7 +8,6 @@ use std::sync::Arc;
 use labels::LabelMaps;
 use serde::{Deserialize, Serialize};
 
-pub use counts::SourceCount;
 pub use labels::MixLabels;
 
 use super::options::{OwnOptions, ResolvedOptions, best_order};
@@ -263,5 +261,24 @@ fn source_order(set: &Dataset, order: &Order) -> Result<SourceOrder> {
             let e = Error::usage("loader option order: a mix has an order of its own");
             Err(e.expected("sequential, shuffled or blocks").found(order).hint(Hint::Unset("order")))
         }
+    }
+}
+
+/// The use of one source of a mix up to a place in the run: see [`Loader::sources`](crate::loader::Loader::sources).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SourceCount {
+    /// The name of the source.
+    pub name: String,
+    /// The number of its samples that all ranks together have used.
+    pub samples: u64,
+    /// The number of samples in one round through the source.
+    pub samples_per_round: u64,
+}
+
+impl SourceCount {
+    /// The average number of uses of its samples: its epochs, with a fraction.
+    pub fn rounds(&self) -> f64 {
+        self.samples as f64 / self.samples_per_round.max(1) as f64
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
+use super::require;
 use super::{ColorJitter, Crop, Frames, Missing, Normalize, TrackWindow};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::words::words;
@@ -54,7 +54,7 @@ pub struct Cameras {
     /// The attribute that clips of the same episode share: a text or a whole number. Default `episode`.
     #[serde(default = "episode")]
     pub episode_attribute: String,
-    /// What happens to an episode without one of the cameras. It is an error, or its pictures are zeros and
+    /// The handling of an episode without one of the cameras. It is an error, or its pictures are zeros and
     /// [`Batch::camera_mask`](crate::loader::Batch::camera_mask) is false. Default [`Missing::Error`].
     #[serde(default)]
     pub missing: Missing,

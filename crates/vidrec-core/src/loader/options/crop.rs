@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::{getters, require, setters};
 use super::json::{OneOrTwo, list_of_sizes, range, size, size_or_none};
 use super::smart_resize::SmartResize;
+use super::{getters, require, setters};
 use crate::loader::kernel::REDUCING_GAP;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;
@@ -47,7 +47,7 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -60,7 +60,7 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -77,7 +77,7 @@ pub enum Crop {
         /// The smallest and largest ratio of width to height. Default 3/4 to 4/3.
         #[serde(default = "ratio")]
         ratio: (f64, f64),
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -92,7 +92,7 @@ pub enum Crop {
         /// anywhere. Default `false`.
         #[serde(default)]
         fixed: bool,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -106,7 +106,7 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -125,7 +125,7 @@ pub enum Crop {
         /// Whether the place of the part is random. Otherwise it is in the middle. Default `false`.
         #[serde(default)]
         random: bool,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -136,7 +136,7 @@ pub enum Crop {
     /// All clips of a batch have the same size, that of each by itself. A substitute, and the clip of another camera,
     /// have the size of the sample. The loader keeps two bytes for each clip, and 8 bytes for each sample of an epoch.
     SmartResize {
-        /// What both sides are multiples of: the side of a patch, times the patches that become one token. Default 28.
+        /// Both sides are multiples of this: the side of a patch, times the patches that become one token. Default 28.
         #[serde(default = "factor")]
         factor: u32,
         /// The least number of pixels of a picture. Default 100,352 (128 times 28 by 28).
@@ -152,7 +152,7 @@ pub enum Crop {
         /// Whether `min_pixels` is of all pictures of a sample together, as in Qwen3-VL, rather than of each.
         #[serde(default)]
         per_video: bool,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -254,7 +254,7 @@ impl Crop {
     getters! { Crop:
         /// The range of lengths of the frame's shorter side, if the frame is resized first.
         resize: Option<(u32, u32)>, resize, of Center | Random | Three, or None;
-        /// How many times larger than the picture a frame is decoded at least.
+        /// The least factor by which a decoded frame is larger than the picture.
         reducing_gap: f64, reducing_gap,
             of Center | Random | RandomResized | MultiScale | Three | Cover | SmartResize, or REDUCING_GAP;
     }

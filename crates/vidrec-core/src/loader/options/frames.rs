@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::{getters, require, setters};
+use super::{getters, require, setters};
 use vidrec_format::error::Result;
 use vidrec_format::sampler::Rate;
 use vidrec_format::words::words;
@@ -121,7 +121,7 @@ pub enum Frames {
         /// the first. `count - 1` makes it the last, so that the run is a history.
         #[serde(default)]
         past: u32,
-        /// What happens to runs that reach beyond the clip.
+        /// The handling of runs that reach beyond the clip.
         #[serde(default)]
         pad: WindowPad,
         /// The treatment of clips that are shorter than a run.
@@ -213,7 +213,7 @@ pub enum Draws {
 
 words!(Draws, "draws", { "rotate" => Rotate, "all" => All });
 
-/// What happens to a window that reaches beyond its clip.
+/// The handling of a window that reaches beyond its clip.
 ///
 /// As a word (`FromStr`, `Display`, serde): `drop`, `edge` or `zero`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

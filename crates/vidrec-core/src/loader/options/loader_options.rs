@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::batching::Budget;
 use super::colors::KnownNormalize;
-use super::fields::require;
 use super::json::{OneOrTwo, Size, null_is_default, short};
+use super::require;
 use super::{
     Batching, Cameras, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions,
     Prefetch, TrackWindow,
@@ -91,10 +91,10 @@ pub struct LoaderOptions {
     pub seed: u64,
     /// The number of this process among those that train together, from 0, and how many they are. Default `(0, 1)`.
     pub rank: (u32, u32),
-    /// What happens to clips that do not fill a batch on every rank. Default [`Last::Keep`]: the last
+    /// The handling of clips that do not fill a batch on every rank. Default [`Last::Keep`]: the last
     /// batches are smaller.
     pub last: Last,
-    /// How many clips a batch has, and which clips share one. Default `None`: [`batch_size`](Self::batch_size).
+    /// The number of clips in a batch, and the clips that share one. Default `None`: [`batch_size`](Self::batch_size).
     pub batching: Option<Batching>,
     /// The cameras whose clips are one sample. Default `None`: each clip is a sample.
     pub cameras: Option<Cameras>,
@@ -105,12 +105,12 @@ pub struct LoaderOptions {
     /// [`Batch::tracks`](crate::loader::Batch::tracks). A loader with tracks opens the track files of all shards.
     #[serde(deserialize_with = "null_is_default")]
     pub tracks: BTreeMap<String, TrackWindow>,
-    /// What happens to a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
+    /// The handling of a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
     pub on_bad_frame: OnBadFrame,
     /// The number of threads that decode. Default `None`: as many as there are cores, up to 8. The batches do not
     /// depend on it.
     pub threads: Option<usize>,
-    /// How far the loader works ahead.
+    /// The limits of the work ahead.
     #[serde(deserialize_with = "short::<u32, _, _>")]
     pub prefetch: Prefetch,
     /// Keeps decoded frames in memory. Default `None`: they are decoded each time.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
 use super::json::{Size, bytes};
+use super::require;
 use vidrec_format::error::Result;
 
-/// How far the loader works ahead of the training loop.
+/// The limits of the work ahead of the training loop.
 ///
 /// ```
 /// use vidrec::{LoaderOptions, Prefetch};

@@ -74,7 +74,7 @@ impl Layout {
     }
 }
 
-/// What happens to a clip that cannot be read or decoded.
+/// The handling of a clip that cannot be read or decoded.
 ///
 /// The CRC-32 of every frame is compared. A frame whose planes come from a [`DecodedCache`](crate::loader::DecodedCache) is not
 /// read again, so later damage to its record goes unnoticed.

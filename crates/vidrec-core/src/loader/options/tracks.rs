@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
 use super::json::steps;
+use super::require;
 use crate::dataset::TrackStats;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
@@ -50,7 +50,7 @@ pub enum TrackAnchor {
 
 words!(TrackAnchor, "anchor", { "current" => Current, "last" => Last, "each" => Each });
 
-/// What happens if a clip does not have a track, or an episode does not have a camera.
+/// The handling of a clip without a track, or of an episode without a camera.
 ///
 /// As a word (`FromStr`, `Display`, serde): `error` or `mask`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -118,7 +118,7 @@ pub struct TrackWindow {
     pub how: TrackHow,
     /// The frame from which a window counts. Default [`TrackAnchor::Current`].
     pub anchor: TrackAnchor,
-    /// What happens if a clip does not have the track. Default [`Missing::Error`].
+    /// The handling of a clip without the track. Default [`Missing::Error`].
     pub missing: Missing,
     /// The normalization of numbers. Default `None`: they are as stored.
     pub normalize: Option<TrackNormalize>,
@@ -190,7 +190,7 @@ fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }
 
-/// How a [`TrackNormalize`] follows from statistics.
+/// The rule by which a [`TrackNormalize`] follows from statistics.
 ///
 /// As a word (`FromStr`, `Display`, serde): `mean_std`, `min_max` or `quantiles`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -229,9 +229,9 @@ words!(TrackScaling, "normalization of a track", {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrackNormalize {
-    /// What is subtracted from each number.
+    /// The value to subtract from each number.
     pub shift: Vec<f64>,
-    /// What each difference is divided by; not 0.
+    /// The divisor of each difference; not 0.
     pub scale: Vec<f64>,
 }
 

@@ -1,9 +1,9 @@
 //! A track that comes with the batches, and the choice of its values.
 
-use super::LookOf;
-use super::drawn::Drawn;
+use super::ViewOf;
 use super::gather;
-use super::grid::Grid;
+use super::sample_frames::SampleFrames;
+use super::times::Grid;
 use super::times::{Pick, SLACK_NS, Times, frame_ns, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
@@ -18,17 +18,17 @@ const MOST_SAMPLE_BYTES: u128 = 1 << 31;
 
 /// A track, and the values that samples have of it.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct TrackPlan {
     pub schema: TrackSchema,
     options: TrackWindow,
     /// The number of the camera whose frames its pictures follow.
     follows: Option<u32>,
-    what: What,
+    choice: TrackChoice,
 }
 
 /// The choice of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
+enum TrackChoice {
     /// The value at each frame.
     AtFrames,
     /// Values in steps of `1 / rate`, counted from `from` nanoseconds after an anchor.
@@ -66,7 +66,7 @@ impl Steps {
     }
 }
 
-impl Wanted {
+impl TrackPlan {
     pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, follows: Option<u32>) -> Result<Self> {
         let refuse = |what: &str, help: &str| {
             let name = &schema.name;
@@ -101,14 +101,14 @@ impl Wanted {
         if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
             return refuse("there are no values between two spans", "omit how");
         }
-        let what = if is_text {
-            What::Texts
+        let choice = if is_text {
+            TrackChoice::Texts
         } else if let Some(times) = options.times_ns() {
-            What::Times(times)
+            TrackChoice::Times(times)
         } else {
             let (window, range) = (options.nanoseconds(), options.steps.map(Steps::of_range));
             match (window.is_some() || range.is_some(), rate) {
-                (false, _) => What::AtFrames,
+                (false, _) => TrackChoice::AtFrames,
                 (true, None) if schema.timing != TrackTiming::Rate => {
                     return refuse(
                         "a window or steps of this track need a rate",
@@ -129,11 +129,15 @@ impl Wanted {
                     let of_window = window.map(|window| Steps::of_window(window, rate));
                     let steps = of_window.or(range).unwrap_or(Steps { first: 0, count: 1 });
                     let from = window.map_or(0, |(from, _)| from);
-                    if is_given { What::Steps { from, rate, steps } } else { What::Run { from, rate, steps } }
+                    if is_given {
+                        TrackChoice::Steps { from, rate, steps }
+                    } else {
+                        TrackChoice::Run { from, rate, steps }
+                    }
                 }
             }
         };
-        Ok(Wanted { schema, options, follows, what })
+        Ok(TrackPlan { schema, options, follows, choice })
     }
 
     /// The shape of a value in a batch whose pictures have this width and height.
@@ -153,7 +157,7 @@ impl Wanted {
         let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.follows.is_some() { 1 } else { 4 });
         let numbers: u128 = self.value_shape(size).iter().map(|&side| u128::from(side)).product();
         let bytes = values * numbers * u128::from(each);
-        if self.what != What::Texts && bytes > MOST_SAMPLE_BYTES {
+        if self.choice != TrackChoice::Texts && bytes > MOST_SAMPLE_BYTES {
             let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
             let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
             return Err(e.help("take fewer values, or a lower rate"));
@@ -163,11 +167,11 @@ impl Wanted {
 
     /// The dimensions of the mask except the first, in a batch of samples of `length` frames.
     pub fn dimensions(&self, length: usize) -> Vec<usize> {
-        let count = match &self.what {
-            What::Texts => return Vec::new(),
-            What::AtFrames => return vec![length],
-            What::Steps { steps, .. } | What::Run { steps, .. } => steps.count,
-            What::Times(times) => times.len(),
+        let count = match &self.choice {
+            TrackChoice::Texts => return Vec::new(),
+            TrackChoice::AtFrames => return vec![length],
+            TrackChoice::Steps { steps, .. } | TrackChoice::Run { steps, .. } => steps.count,
+            TrackChoice::Times(times) => times.len(),
         };
         match self.options.anchor {
             TrackAnchor::Each => vec![length, count],
@@ -204,9 +208,9 @@ impl Wanted {
     pub fn read(
         &self,
         tracks: &ClipTracks<'_>,
-        drawn: &Drawn<'_>,
+        frames: &SampleFrames<'_>,
         slot: &mut TrackBuffer<'_>,
-        look: LookOf<'_>,
+        view: ViewOf<'_>,
     ) -> Result<()> {
         let name = &self.schema.name;
         let Some(track) = tracks.unproven(name)? else {
@@ -214,12 +218,12 @@ impl Wanted {
                 nothing(slot);
                 return Ok(());
             }
-            let e = Error::usage(format!("the clip has no track {name:?}")).in_clip(drawn.clip.ordinal());
+            let e = Error::usage(format!("the clip has no track {name:?}")).in_clip(frames.clip.ordinal());
             return Err(e.help("mask the values of such clips (the option missing of the track), or leave them out"));
         };
         if !track.schema().is_like(&self.schema) {
             let e = Error::usage("the track does not have the same type, shape and timing in all clips")
-                .in_clip(drawn.clip.ordinal());
+                .in_clip(frames.clip.ordinal());
             return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
         }
         if let Some(dims) = &mut slot.dims {
@@ -228,25 +232,25 @@ impl Wanted {
         match &mut slot.values {
             TrackBufferValues::Texts { texts, times } => {
                 track.prove()?;
-                self.texts(&track, drawn, texts, times)?;
+                self.texts(&track, frames, texts, times)?;
                 slot.mask.fill(true);
             }
             TrackBufferValues::Numbers(out) => {
-                let look = match self.follows.map(look).transpose()? {
+                let view = match self.follows.map(view).transpose()? {
                     Some(None) => {
                         nothing(slot);
                         return Ok(());
                     }
-                    look => look.flatten(),
+                    view => view.flatten(),
                 };
-                let picks = self.picks(&track, drawn)?;
+                let picks = self.picks(&track, frames)?;
                 // The next value counts only if it has a weight. A value after the last one would be an error of
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
                 let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
-                if let Some(look) = look {
-                    gather::seen(&self.schema, &values, &picks, &look, out)?;
+                if let Some(view) = view {
+                    gather::seen(&self.schema, &values, &picks, &view, out)?;
                     gather::from_le(self.schema.kind, out);
                 } else if self.is_computed() {
                     let form = (dims, self.kind());
@@ -265,30 +269,30 @@ impl Wanted {
     }
 
     /// The values of a sample, one for each place in the mask.
-    fn picks(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<Option<Pick>>> {
-        match &self.what {
-            What::Texts => Err(Error::internal("texts as numbers")),
-            What::AtFrames if self.schema.timing == TrackTiming::Frames => {
+    fn picks(&self, track: &TrackView<'_>, frames: &SampleFrames<'_>) -> Result<Vec<Option<Pick>>> {
+        match &self.choice {
+            TrackChoice::Texts => Err(Error::internal("texts as numbers")),
+            TrackChoice::AtFrames if self.schema.timing == TrackTiming::Frames => {
                 let pick =
                     |(t, &meant): (&Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole((*t)? as usize) });
-                Ok(drawn.places.iter().zip(drawn.meant).map(pick).collect())
+                Ok(frames.places.iter().zip(frames.meant).map(pick).collect())
             }
-            What::AtFrames => self.at(track, drawn, drawn.anchors(TrackAnchor::Each)?.into_iter()),
-            What::Times(offsets) => self.at_offsets(track, drawn, offsets.iter().map(|&ns| ns.into())),
-            &What::Steps { from, rate, steps } => {
+            TrackChoice::AtFrames => self.at(track, frames, frames.anchors(TrackAnchor::Each)?.into_iter()),
+            TrackChoice::Times(offsets) => self.at_offsets(track, frames, offsets.iter().map(|&ns| ns.into())),
+            &TrackChoice::Steps { from, rate, steps } => {
                 let grid = Grid::of(rate);
-                self.at_offsets(track, drawn, steps.iter().map(move |i| i128::from(from) + grid.ns(i)))
+                self.at_offsets(track, frames, steps.iter().map(move |i| i128::from(from) + grid.ns(i)))
             }
-            &What::Run { from, rate, steps } => {
+            &TrackChoice::Run { from, rate, steps } => {
                 let (start, found) = track.rate().unwrap_or((0, rate));
                 if u64::from(found.0) * u64::from(rate.1) != u64::from(rate.0) * u64::from(found.1) {
                     let e = Error::usage("the track does not have the same rate in all clips")
-                        .in_clip(drawn.clip.ordinal());
+                        .in_clip(frames.clip.ordinal());
                     let e = e.in_track(track.name()).expected(format!("{}/{} per second", rate.0, rate.1));
                     return Err(e.found(format!("{}/{} per second", found.0, found.1)).help("give the option rate"));
                 }
                 let mut picks = Vec::with_capacity(steps.count);
-                for (anchor, meant) in drawn.anchors(self.options.anchor)? {
+                for (anchor, meant) in frames.anchors(self.options.anchor)? {
                     let nearest =
                         |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(from) - i128::from(start));
                     let nearest = anchor.map(nearest);
@@ -296,7 +300,7 @@ impl Wanted {
                         let wanted = nearest? + i128::from(i);
                         let at = wanted.clamp(0, track.len().checked_sub(1)? as i128);
                         let exists = at == wanted;
-                        (exists || drawn.holds_edges)
+                        (exists || frames.holds_edges)
                             .then(|| Pick { exists: exists && meant, ..Pick::whole(at as usize) })
                     }));
                 }
@@ -305,35 +309,35 @@ impl Wanted {
         }
     }
 
-    /// What stands for the times at these nanoseconds after each anchor.
+    /// The values for the times at these nanoseconds after each anchor.
     fn at_offsets(
         &self,
         track: &TrackView<'_>,
-        drawn: &Drawn<'_>,
+        frames: &SampleFrames<'_>,
         offsets: impl Iterator<Item = i128> + Clone,
     ) -> Result<Vec<Option<Pick>>> {
         let time = |anchor: Option<i64>, offset: i128| i64::try_from(i128::from(anchor?) + offset).ok();
-        let anchors = drawn.anchors(self.options.anchor)?.into_iter();
+        let anchors = frames.anchors(self.options.anchor)?.into_iter();
         let window = |(anchor, meant)| offsets.clone().map(move |offset| (time(anchor, offset), meant));
-        self.at(track, drawn, anchors.flat_map(window))
+        self.at(track, frames, anchors.flat_map(window))
     }
 
-    /// What stands for each of these times, each with whether it is one of a frame that was asked for.
+    /// The value for each of these times, each with whether it is one of a frame that was asked for.
     fn at(
         &self,
         track: &TrackView<'_>,
-        drawn: &Drawn<'_>,
+        frames: &SampleFrames<'_>,
         times: impl Iterator<Item = (Option<i64>, bool)>,
     ) -> Result<Vec<Option<Pick>>> {
         if matches!(self.schema.timing, TrackTiming::Times | TrackTiming::Spans) {
             // This check comes before the times are read.
             track.prove_times()?;
         }
-        let of_track = Times::of(drawn.clip, track)?;
-        let mut finder = of_track.finder(self.options.how, slack_ns(drawn.clip));
+        let of_track = Times::of(frames.clip, track)?;
+        let mut finder = of_track.finder(self.options.how, slack_ns(frames.clip));
         let pick = |(t, meant): (Option<i64>, bool)| {
             let t = t?;
-            let found = finder.pick(t).or_else(|| finder.edge(t).filter(|_| drawn.holds_edges))?;
+            let found = finder.pick(t).or_else(|| finder.edge(t).filter(|_| frames.holds_edges))?;
             Some(if meant { found } else { found.instead() })
         };
         Ok(times.map(pick).collect())
@@ -343,15 +347,15 @@ impl Wanted {
     fn texts(
         &self,
         track: &TrackView<'_>,
-        drawn: &Drawn<'_>,
+        frames: &SampleFrames<'_>,
         texts: &mut Vec<String>,
         times: &mut Vec<(f64, f64)>,
     ) -> Result<()> {
-        let zero = drawn.current_ns()?.unwrap_or(0);
+        let zero = frames.current_ns()?.unwrap_or(0);
         let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
         texts.clear();
         times.clear();
-        for (i, (start, end)) in self.spans(track, drawn)? {
+        for (i, (start, end)) in self.spans(track, frames)? {
             if let Some(text) = track.text(i) {
                 texts.push(text.to_owned());
                 times.push((seconds(start), seconds(end)));
@@ -361,25 +365,25 @@ impl Wanted {
     }
 
     /// The numbers of the texts of a sample, with their starts and ends.
-    fn spans(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<(usize, (i64, i64))>> {
+    fn spans(&self, track: &TrackView<'_>, frames: &SampleFrames<'_>) -> Result<Vec<(usize, (i64, i64))>> {
         let window = self.options.nanoseconds();
         if window.is_none() && self.schema.timing == TrackTiming::Frames {
-            let meant = drawn.places.iter().zip(drawn.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
-            return meant.map(|t| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
+            let meant = frames.places.iter().zip(frames.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
+            return meant.map(|t| frame_ns(frames.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
         }
         let part = match window {
-            None if drawn.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
+            None if frames.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
             None => {
-                let of_frames = drawn.times()?;
+                let of_frames = frames.times()?;
                 of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
             }
             Some((first, end)) => {
-                let anchors = drawn.anchors(self.options.anchor)?;
+                let anchors = frames.anchors(self.options.anchor)?;
                 let anchor = anchors.first().and_then(|(anchor, _)| *anchor).unwrap_or(0);
                 Some((anchor.saturating_add(first), anchor.saturating_add(end)))
             }
         };
-        let times = Times::of(drawn.clip, track)?;
+        let times = Times::of(frames.clip, track)?;
         let chosen = part.map(|(from, to)| times.within(from, to)).unwrap_or_default();
         Ok(chosen.into_iter().map(|i| (i, times.span(i))).collect())
     }
