@@ -115,6 +115,8 @@ class Options:
             value = self.__dict__[name] = canonical(getattr(self, name))
             if value is not None:
                 check(name, _layout(value) if name == "layout" else value)
+            elif DEFAULTS[name] is not None:
+                raise refused(name, "a value", value)
         self._check_together()
 
     def __getattr__(self, name: str) -> Any:

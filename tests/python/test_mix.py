@@ -137,7 +137,7 @@ def test_what_makes_no_sense_is_refused_by_name(sources, ds):
     refused("weight of 'few'", schedule=[(5, {**WEIGHTS, "few": float("inf")})])
     refused("window", window=0)
     refused("samples_per_epoch", samples_per_epoch=0)
-    refused("labels", labels="together")
+    refused("together", labels="together")
     with pytest.raises(vidrec.UsageError, match='"none" has no clips'):
         vidrec.mix({"left": (ds, 1), "none": (ds[:0], 0)})
     with pytest.raises(vidrec.UsageError, match="a data set and a weight"):
