@@ -201,53 +201,6 @@ def counted(loader):
     return [int(clip) for batch in loader for clip in batch.clips[batch.mask]]
 
 
-def test_ranks_have_homes(ds):
-    def ranks(world=2, **options):
-        return [make(ds, batch_size=2, rank=(rank, world), **options) for rank in range(world)]
-
-    own = [set(counted(loader)) for loader in ranks(order=vidrec.Homes(block=2, window=2, exchange=0.0))]
-    assert [len(clips) for clips in own] == [6, 6] and own[0] | own[1] == set(range(12))
-    foreign = []
-    for epoch in range(8):
-        loaders = ranks(order=vidrec.Homes(block=2, window=2, exchange=0.34))
-        for loader in loaders:
-            loader.set_epoch(epoch)
-        read = [set(counted(loader)) for loader in loaders]
-        assert read[0] | read[1] == set(range(12)) and not read[0] & read[1]
-        foreign.append(len(read[0] - own[0]))
-    assert foreign[0] == 0, "the first epoch reads what each home owns"
-    assert set(foreign) == {0, 2}, "a third of six blocks is two, which change places or not"
-    # Ranks that share a node.
-    nodes = [set(counted(loader)) for loader in ranks(4, order=vidrec.Homes(block=2, window=2, homes=2, exchange=0.0))]
-    assert nodes[0] | nodes[1] == own[0] and nodes[2] | nodes[3] == own[1]
-    assert sorted(counted(make(ds, order=vidrec.Homes()))) == list(range(12))
-
-
-def test_a_run_keeps_its_homes_on_another_number_of_ranks(ds):
-    homes = vidrec.Homes(block=2, window=2, exchange=0.34)
-    options = dict(order=homes, seed=5, last="pad")
-    before = [make(ds, batch_size=1, rank=(rank, 2), **options) for rank in range(2)]
-    seen = [int(next(batches).clips[0]) for batches in [iter(loader) for loader in before]]
-    state = json.loads(json.dumps(before[0].state_dict()))
-    homes_of = lambda state: state["options"]["order"]["Homes"]["homes"]  # noqa: E731
-    assert homes_of(state) == 2 and state == before[1].state_dict()
-
-    after = [make(ds, batch_size=1, rank=(rank, 3), **options) for rank in range(3)]
-    for loader in after:
-        loader.load_state_dict(state)
-    seen += sum(map(counted, after), [])
-    assert sorted(seen) == list(range(12))
-    # The rest of the epoch is over, and later ones have the same homes.
-    assert [homes_of(loader.state_dict()) for loader in after] == [2] * 3
-    assert sorted(sum(map(counted, pickle.loads(pickle.dumps(after))), [])) == list(range(12))
-    alone = make(ds, batch_size=3, order=replace(homes, homes=2), seed=5, last="pad")
-    alone.set_epoch(1)
-    together = [sum(batches, []) for batches in zip(*map(clips, after))]
-    assert [sorted(batch) for batch in together] == [sorted(batch) for batch in clips(alone)]
-    with pytest.raises(vidrec.UsageError, match="other options: order"):
-        make(ds, order=replace(homes, homes=3), seed=5, last="pad").load_state_dict(state)
-
-
 def test_an_epoch_begins_with_its_first_batch(ds):
     loader = make(ds, shuffle=True)
     expected = clips(make(ds, shuffle=True))
@@ -290,23 +243,6 @@ def test_of_two_loops_the_state_is_that_of_the_one_that_began_last(ds):
     next(second)
     assert loader.state_dict()["consumed"] == 4
     assert next(first, None) is None and loader.epoch == 0
-
-
-def test_resumed_runs_can_be_resumed(ds):
-    options = dict(batch_size=2, shuffle=True)
-    expected = [batch.clips.tolist() for epoch in range(2) for batch in make_at(ds, epoch, options)]
-    found, state = [], None
-    while len(found) < 12:
-        loader = make(ds, **options)
-        if state:
-            loader.load_state_dict(state)
-        for batch in loader:
-            found.append(batch.clips.tolist())
-            state = loader.state_dict()
-            if len(found) % 3 == 2:
-                break
-        state = loader.state_dict()
-    assert found == expected
 
 
 def make_at(ds, epoch, options):

@@ -94,12 +94,6 @@ def test_a_stopped_run_gives_the_same_stream_on_any_number_of_ranks(sources):
     assert seen == whole[: len(seen)] and len(seen) == 90
 
 
-def test_weights_change_from_a_step_on(sources):
-    plain, changed = mixed(sources), mixed(sources, schedule=[(40, {"left": 0, "right": 1, "few": 1})])
-    before, after = (epochs(make(mix), 2) for mix in (plain, changed))
-    assert before[:40] == after[:40] and "left" not in [sample[0] for sample in after[40:]]
-
-
 def test_statistics_say_epochs(sources):
     loader = make(mixed(sources))
     assert loader.stats().sources["left"] == SourceUse(samples=0, epochs=0.0)
