@@ -143,7 +143,7 @@ class Batch(Generic[A]):
 
     def __init__(
         self,
-        frames: Optional[A],
+        frames: A,
         labels: A,
         clips: A,
         mask: A,

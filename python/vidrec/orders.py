@@ -109,7 +109,7 @@ class Weighted(_Order):
     Examples
     --------
     >>> vidrec.Weighted([1, 1, 0.5])
-    Weighted(weights=(1.0, 1.0, 0.5))
+    Weighted(weights=(1, 1, 0.5))
     """
 
     weights: Union[Sequence[float], NDArray[Any]]

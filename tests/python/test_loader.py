@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -197,10 +196,6 @@ def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
         make(ds).load_state_dict({"epoch": 1})
 
 
-def counted(loader):
-    return [int(clip) for batch in loader for clip in batch.clips[batch.mask]]
-
-
 def test_an_epoch_begins_with_its_first_batch(ds):
     loader = make(ds, shuffle=True)
     expected = clips(make(ds, shuffle=True))
@@ -243,12 +238,6 @@ def test_of_two_loops_the_state_is_that_of_the_one_that_began_last(ds):
     next(second)
     assert loader.state_dict()["consumed"] == 4
     assert next(first, None) is None and loader.epoch == 0
-
-
-def make_at(ds, epoch, options):
-    loader = make(ds, **options)
-    loader.set_epoch(epoch)
-    return loader
 
 
 def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
