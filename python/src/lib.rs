@@ -1,23 +1,19 @@
 //! `vidrec._vidrec`: what the Python package `vidrec` is built on. Private: its names may change at any time.
 //!
 //! ```text
-//! dataset  clips, pixels     loader  batches ahead     memory  who owns pixels, and for how long
-//! options  from a dict       batch   one batch         task    long work that can be interrupted
-//! error    to an exception   edit    data sets out of data sets   packing  videos to a data set
-//! storage  remote data sets             fetch   local copies of them     selection  which clips
+//! dataset  clips, pixels      loader  batches ahead     memory   the owners of pixels, and their lifetimes
+//! options  as JSON            batch   one batch         task     long work that can be interrupted
+//! error    to an exception    edit    data sets out of data sets    packing    videos to a data set
+//! storage  remote data sets   output  places of outputs             selection  choices of clips
 //! mix      several data sets with weights
-//! output   where outputs go             push    local data sets to object storage
-//! verify   proof that a data set is whole       check   clips that a person should look at
-//! report   pages about data sets
+//! reports  proofs, findings, pages and copies
 //! per_process  things that must not be used, or dropped, in a forked process
 //! ```
 
 mod batch;
-mod check;
 mod dataset;
 mod edit;
 mod error;
-mod fetch;
 mod loader;
 mod memory;
 mod mix;
@@ -26,12 +22,10 @@ mod output;
 #[cfg(feature = "pack")]
 mod packing;
 mod per_process;
-mod push;
-mod report;
+mod reports;
 mod selection;
 mod storage;
 mod task;
-mod verify;
 
 use std::ffi::OsString;
 
@@ -52,19 +46,15 @@ mod _vidrec {
     #[pymodule_export]
     use super::{
         batch::Batch,
-        check::check,
         dataset::Dataset,
         edit::{append, merge, relabel, reshard, split, subset},
-        fetch::fetch,
         loader::{Batches, Engine},
         main,
         memory::Samples,
         mix::Mix,
         options::{check_option, loader_defaults, track_normalize},
-        push::push,
-        report::report,
+        reports::{check, fetch, push, report, verify},
         storage::{is_remote, pinned},
-        verify::verify,
     };
 
     use pyo3::prelude::*;

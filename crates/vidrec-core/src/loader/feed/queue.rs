@@ -131,7 +131,7 @@ impl<C: AsRef<Counters>, T> BatchQueue<C, T> {
         }
     }
 
-    /// Puts memory on the pool for the next queue.
+    /// Returns memory to the pool for the next queue.
     fn recycle(&self, memory: impl IntoIterator<Item = T>) {
         if let Some(pool) = self.pool.upgrade() {
             memory.into_iter().for_each(|memory| pool.put(memory));
