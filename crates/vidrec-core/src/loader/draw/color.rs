@@ -1,6 +1,6 @@
 //! Colors of a clip: the draw, and the affine map that results from it.
 
-use super::DrawKey;
+use super::key::DrawKey;
 use crate::loader::kernel::ColorMatrix;
 use crate::loader::options::ColorJitter;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The frames of a sample: which of the stored frames of a clip the rule of the options chooses.
 
-use super::DrawKey;
+use super::key::DrawKey;
 use crate::dataset::{Clip, different_clocks};
 use crate::loader::options::{Frames, ShortClips, Start, WindowPad};
 use vidrec_format::error::{Error, Hint, Result};

@@ -1,6 +1,6 @@
 //! The place in a frame where the picture comes from: one draw for each clip.
 
-use super::DrawKey;
+use super::key::DrawKey;
 use crate::dataset::Clip;
 use crate::loader::kernel::{Span, View};
 use crate::loader::options::{Crop, SampleOptions};

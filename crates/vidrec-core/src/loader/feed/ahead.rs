@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use super::batches::Epochs;
 use super::engine::Engine;
 use super::needs::{self, Need};
 use super::queue::BatchNumber;
+use super::schedule::Epochs;
 use crate::store::remote::Remote;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::stop::{self, Stop};

@@ -22,10 +22,11 @@ mod tracks;
 mod warnings;
 mod worker;
 
-pub use batches::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
+pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
 pub(super) use device::Device;
 pub(super) use engine::Engine;
 pub(super) use fill::{fill, fill_declined, fill_into};
 pub(super) use fill_jpegs::fill_jpegs;
 pub(super) use needs::ask_for;
 pub(super) use queue::BufferPool;
+pub use schedule::Epochs;

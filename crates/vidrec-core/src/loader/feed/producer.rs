@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use super::ahead::Ahead;
-use super::batches::Epochs;
 use super::engine::Engine;
 use super::fill::read_ahead;
 use super::queue::{BatchNumber, BatchQueue};
+use super::schedule::Epochs;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::stop::{self, Stop};
 

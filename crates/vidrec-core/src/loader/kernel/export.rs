@@ -2,8 +2,8 @@
 
 use super::axis::Axis;
 use super::plane_tables::PlaneTables;
+use super::spec::{DecodedForm, View};
 use super::tables::Tables;
-use super::{DecodedForm, View};
 
 /// Numbers of all tables of a batch, one table after another.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -11,8 +11,8 @@ use super::isa::{Isa, IsaWork, Machine};
 use super::picture_buffer::{PictureBuffer, SampleType};
 use super::picture_row::{BufferRows, GrayRows, PictureRow, PixelRows, PlaneRows};
 use super::plane_tables::{Other, PlaneTables};
+use super::spec::{BLOCK, Decoded};
 use super::tables::Tables;
-use super::{BLOCK, Decoded};
 
 /// Buffers of one row, kept from frame to frame.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use half::{bf16, f16};
 
-use super::BLOCK;
 use super::isa::Isa;
+use super::spec::BLOCK;
 
 /// The samples of one picture in a batch, and no others. All pictures can therefore be written at the same time.
 ///

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::BLOCK;
 use super::colors::{Conversion, Kind};
 use super::isa::{Isa, LineBlock, Lines};
 use super::picture_buffer::SampleType;
 use super::plane_tables::ColumnTable;
+use super::spec::BLOCK;
 
 /// The kinds of conversions by their numbers, for parameters that have to be numbers.
 const KINDS: [Kind; 3] = [Kind::Full, Kind::Plain, Kind::Levels];

@@ -2,7 +2,7 @@
 //! need.
 
 use super::axis::{Axis, PlaneAxis, Samples};
-use super::{BLOCK, PictureSpec, View};
+use super::spec::{BLOCK, PictureSpec, View};
 use vidrec_jpeg::Region;
 
 /// Tables for one kind of plane.

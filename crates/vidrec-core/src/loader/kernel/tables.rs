@@ -4,7 +4,7 @@ use super::axis::Samples;
 use super::colors::{Channels, Conversion, Planar};
 use super::exact::{Exact, is_copy};
 use super::plane_tables::PlaneTables;
-use super::{DecodedForm, PictureSpec, UNIT, View};
+use super::spec::{DecodedForm, PictureSpec, UNIT, View};
 use vidrec_jpeg::{Pixels, Region, Scale};
 
 /// The tables by which pictures are made from frames of one size and kind.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::require;
 use super::json::one_or_three;
-use super::require;
 use vidrec_format::error::Result;
 
 /// The range of the colors of clips. Each clip has one draw.

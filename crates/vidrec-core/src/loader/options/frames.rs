@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{getters, require, setters};
+use super::fields::{getters, require, setters};
 use vidrec_format::error::Result;
 use vidrec_format::sampler::Rate;
 use vidrec_format::words::words;

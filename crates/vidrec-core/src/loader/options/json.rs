@@ -61,7 +61,7 @@ macro_rules! form {
     ($(#[$doc:meta])* $name:ident: $type:ty, $form:ty, $write:expr, $read:expr) => {
         $(#[$doc])*
         pub mod $name {
-            use super::*;
+            use crate::loader::options::json::*;
             use serde::Serializer;
 
             pub fn serialize<S: Serializer>(value: &$type, to: S) -> Result<S::Ok, S::Error> {

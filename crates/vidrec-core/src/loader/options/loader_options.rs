@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::batching::Budget;
 use super::colors::KnownNormalize;
+use super::fields::require;
 use super::json::{OneOrTwo, Size, null_is_default, short};
-use super::require;
 use super::{
     Batching, Cameras, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions,
     Prefetch, TrackWindow,

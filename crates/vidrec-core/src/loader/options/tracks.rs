@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::require;
 use super::json::steps;
-use super::require;
 use crate::dataset::TrackStats;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;

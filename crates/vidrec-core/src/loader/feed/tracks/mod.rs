@@ -12,7 +12,7 @@ use crate::dataset::Dataset;
 use crate::loader::options::{Cameras, ResolvedOptions, TrackHow, TrackWindow};
 use crate::loader::track_batch::{TrackBatch, TrackBuffer};
 pub(super) use sample_frames::PictureView;
-use sample_frames::SampleFrames;
+use sample_frames::{SampleFrames, ViewOf};
 use track_plan::TrackPlan;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;
@@ -105,9 +105,6 @@ impl TrackReader {
         track.iter().zip(slots).try_for_each(|(track, slot)| track.read(&tracks, &frames, slot, view))
     }
 }
-
-/// The part that a sample shows of the frames of the camera of this number.
-type ViewOf<'a> = &'a dyn Fn(u32) -> Result<Option<PictureView>>;
 
 /// The track of the first of these data sets that has it.
 fn plan_track<'a>(

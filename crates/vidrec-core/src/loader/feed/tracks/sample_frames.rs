@@ -68,6 +68,9 @@ pub struct PictureView {
     size: (u32, u32),
 }
 
+/// The part that a sample shows of the frames of the camera of this number.
+pub(crate) type ViewOf<'a> = &'a dyn Fn(u32) -> Result<Option<PictureView>>;
+
 impl PictureView {
     /// # Errors
     ///

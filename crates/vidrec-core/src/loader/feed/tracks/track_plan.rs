@@ -1,8 +1,7 @@
 //! A track that comes with the batches, and the choice of its values.
 
-use super::ViewOf;
 use super::gather;
-use super::sample_frames::SampleFrames;
+use super::sample_frames::{SampleFrames, ViewOf};
 use super::times::Grid;
 use super::times::{Pick, SLACK_NS, Times, frame_ns, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};

@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 use bytemuck::must_cast;
 use half::{bf16, f16};
 
-use super::super::BLOCK;
 use super::super::plane_tables::{ColumnTable, Windows};
+use super::super::spec::BLOCK;
 use super::loops::{Isa, IsaWork, LineBlock, compiled_for_machine};
 use super::portable::Portable;
 

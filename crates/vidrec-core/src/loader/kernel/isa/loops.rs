@@ -2,14 +2,14 @@
 //!
 //! A resized row is made in two steps. [`Isa::blend`] blends several rows of a plane into one, in units of 1/128
 //! of a level. [`Isa::columns`] then makes the picture's columns from that row, sixteen at a time, in units of
-//! [`UNIT`](super::super::UNIT) to a level. Both steps use integers. The rest uses floats, one operation
+//! [`UNIT`](super::super::spec::UNIT) to a level. Both steps use integers. The rest uses floats, one operation
 //! after another without fused operations, so it has the same bits everywhere too.
 
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::super::BLOCK;
 use super::super::plane_tables::{Block, ColumnTable, PairWeights, Windows};
+use super::super::spec::BLOCK;
 
 /// The inner loops for one kind of machine. A value of this type exists only on a machine of that kind.
 pub(crate) trait Isa: Copy {
@@ -34,7 +34,7 @@ pub(crate) trait Isa: Copy {
     /// Whether [`columns`](Self::columns) can use such windows.
     fn has_loops_for(self, windows: Windows) -> bool;
 
-    /// Makes a block of the picture's columns from each line, in units of 1 / [`UNIT`](super::super::UNIT).
+    /// Makes a block of the picture's columns from each line, in units of 1 / [`UNIT`](super::super::spec::UNIT).
     fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Self::Floats; N];
 
     /// Makes all blocks, of any columns, as integers before they become floats.
@@ -158,8 +158,8 @@ impl<'a, const N: usize> Lines<'a, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Span;
     use super::super::super::axis::{PlaneAxis, Samples};
+    use super::super::super::spec::Span;
     use super::*;
 
     fn columns() -> ColumnTable {

@@ -62,7 +62,7 @@ impl Machine {
 mod tests {
     use half::{bf16, f16};
 
-    use super::super::BLOCK;
+    use super::super::spec::BLOCK;
     use super::*;
 
     /// The results of a machine for sixteen values of each of three channels: bytes and halves of the first, and

@@ -4,8 +4,8 @@ use std::arch::aarch64::*;
 
 use bytemuck::must_cast;
 
-use super::super::BLOCK;
 use super::super::plane_tables::Windows;
+use super::super::spec::BLOCK;
 use super::loops::{Isa, IsaWork, LineBlock, compiled_for_machine};
 use super::portable::Portable;
 

@@ -1,7 +1,7 @@
 //! The inner loops in plain Rust: for any machine, and the definition of what the others compute.
 
-use super::super::BLOCK;
 use super::super::plane_tables::Windows;
+use super::super::spec::BLOCK;
 use super::loops::{Isa, IsaWork, LineBlock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
