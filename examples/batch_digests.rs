@@ -37,7 +37,7 @@ fn print(table: &str, sets: &[String]) -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// The first column of each line: options as Python writes them, after `mix` those of a loader of a mix.
+/// The first column of each line: options as JSON, after `mix` those of a loader of a mix.
 pub fn options_in(table: &str) -> impl Iterator<Item = &str> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split(" | ").next().unwrap_or_default())
@@ -67,7 +67,7 @@ fn digests(dataset: &Dataset, options: &str) -> Result<[String; 2]> {
 }
 
 fn parsed(options: &str) -> Result<LoaderOptions> {
-    options.parse()
+    serde_json::from_str(options).map_err(|e| vidrec::Error::usage(format!("{options}: {e}")))
 }
 
 /// The data set twice, of which one is taken twice as often.

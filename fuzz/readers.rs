@@ -29,7 +29,7 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("import_mxnet", importers::mxnet),
     ("import_frames", importers::frames),
     ("import_texts", importers::texts),
-    ("decoded_segments", decoded::decoded_segments),
+    ("decoded_heads", decoded::decoded_heads),
     ("answers", remote::answers),
 ];
 

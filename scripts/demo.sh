@@ -93,7 +93,7 @@ try -- $vidrec extract demo-out/set 0 -o demo-out/frames
 
 say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds.
    Of the demo's build, only what decodes is optimized, and only a little."
-try -- $vidrec bench demo-out/set batch_size=4 crop=112 shuffle=True --seconds 3
+try -- $vidrec bench demo-out/set batch_size=4 crop=112 shuffle=true --seconds 3
 
 classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
 if ((classes > 1)); then

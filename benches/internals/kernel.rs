@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use super::isa::Machine;
 use super::*;
-use crate::aligned::Aligned;
+use crate::loader::aligned::Aligned;
 
 /// Planes of a 4:2:0 frame of 340 by 256 pixels, and tables that make pictures of its middle.
 pub struct KernelBench {
@@ -50,28 +50,28 @@ impl KernelBench {
 
     /// Makes one picture of f32, plane by plane, on one of [`machines`](Self::machines).
     pub fn f32(&mut self, machine: usize) -> f32 {
-        let slot = PictureSlot::planes(&mut self.out, 3);
+        let slot = PictureBuffer::planes(&mut self.out, 3);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.out[0]
     }
 
     /// Makes one picture of f16, plane by plane.
     pub fn f16(&mut self, machine: usize) -> f16 {
-        let slot = PictureSlot::planes(&mut self.halves, 3);
+        let slot = PictureBuffer::planes(&mut self.halves, 3);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.halves[0]
     }
 
     /// Makes one picture of bf16, plane by plane.
     pub fn bf16(&mut self, machine: usize) -> bf16 {
-        let slot = PictureSlot::planes(&mut self.brain, 3);
+        let slot = PictureBuffer::planes(&mut self.brain, 3);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.brain[0]
     }
 
     /// Makes one picture of u8, pixel by pixel.
     pub fn u8(&mut self, machine: usize) -> u8 {
-        let slot = PictureSlot::pixels(&mut self.levels, 3);
+        let slot = PictureBuffer::pixels(&mut self.levels, 3);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.levels[0]
     }
@@ -82,7 +82,7 @@ fn run<S: SampleType>(
     kernel: &Kernel,
     planes: &[Vec<u8>; 3],
     scratch: &mut Scratch,
-    slot: PictureSlot<'_, S>,
+    slot: PictureBuffer<'_, S>,
 ) {
     let pitch = FRAME.0 as usize;
     let planes = planes.each_ref().map(Vec::as_slice);

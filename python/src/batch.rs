@@ -1,164 +1,109 @@
 //! One batch.
 
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
-use vidrec::{
-    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TilePlan, TrackBatch, TrackData,
-    TrackType,
-};
+use std::ops::DerefMut;
 
-use crate::error::{raise, usage};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList};
+use vidrec::{Dataset, Dtype, Field, JpegBatch, SampleParams, TilePlan, TrackBatch, TrackData, TrackType};
+
+use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
 
-/// What is the same for all batches of a loader.
+/// The facts that all batches of a loader share.
 #[derive(Clone)]
 pub struct Kind {
     pub dtype: Dtype,
-    /// Where the sources of the clips are.
+    /// The data set, which has the sources of the clips.
     pub dataset: Dataset,
 }
 
-/// What the loader gives: samples (none where they went to memory of the caller) or JPEGs, and what is known of each clip.
+/// The samples of a batch, which are none in memory of the caller, or its JPEGs, and what is known of each clip.
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct Batch {
     #[pyo3(get)]
     samples: Option<Py<Samples>>,
-    #[pyo3(get)]
-    shape: [usize; 5],
-    /// Of a batch of JPEGs, which are then the samples.
-    jpegs: Option<Vec<JpegFrame>>,
-    /// How a device makes the pictures of those.
-    pub plan: Option<Box<TilePlan>>,
-    /// The parts of that plan.
-    packed: Option<Py<Samples>>,
+    /// The plan by which a device makes pictures of JPEGs, and its parts.
+    pub plan: Option<(Box<TilePlan>, Py<Samples>)>,
     /// The pictures of clips that a device cannot make.
     others: Option<Py<Samples>>,
-    labels: Vec<i64>,
-    clips: Vec<u64>,
-    source_ids: Vec<u32>,
-    mask: Vec<bool>,
-    /// The number of clips that count in the batches of this number on all ranks together.
-    #[pyo3(get)]
-    clips_on_all_ranks: u64,
-    frame_mask: Vec<bool>,
-    fields: Vec<(String, Field)>,
-    tracks: Vec<(String, TrackBatch)>,
-    camera_mask: Vec<bool>,
-    params: Vec<SampleParams>,
+    /// A batch without pictures.
+    facts: vidrec::Batch,
     dataset: Dataset,
 }
 
 impl Batch {
-    /// A batch made ahead.
-    pub fn ahead(py: Python<'_>, batch: PrefetchedBatch, kind: &Kind) -> PyResult<Self> {
-        let whole = Batch::known(&batch, kind);
-        let samples = Some(Py::new(py, Samples::ahead(batch, kind.dtype))?);
-        Ok(Batch { samples, ..whole })
+    /// A batch without its samples.
+    pub fn known(batch: &mut vidrec::Batch, kind: &Kind) -> Self {
+        let data = std::mem::take(&mut batch.data);
+        let facts = batch.clone();
+        batch.data = data;
+        Batch { samples: None, plan: None, others: None, facts, dataset: kind.dataset.clone() }
     }
 
-    /// All but the samples.
-    pub fn known(batch: &vidrec::Batch, kind: &Kind) -> Self {
-        Batch {
-            samples: None,
-            shape: batch.shape(),
-            jpegs: None,
-            plan: None,
-            packed: None,
-            others: None,
-            labels: batch.labels.clone(),
-            clips: batch.clips.clone(),
-            source_ids: batch.source_ids.clone(),
-            mask: batch.mask.clone(),
-            clips_on_all_ranks: batch.clips_on_all_ranks,
-            frame_mask: batch.frame_mask.clone(),
-            fields: batch.fields.clone(),
-            tracks: batch.tracks.clone(),
-            camera_mask: batch.camera_mask.clone(),
-            params: batch.params.clone(),
-            dataset: kind.dataset.clone(),
+    /// A batch of pictures; `held` is a batch made at once or ahead.
+    pub fn pictures<T: DerefMut<Target = vidrec::Batch> + Send + 'static>(
+        py: Python<'_>,
+        mut held: T,
+        kind: &Kind,
+    ) -> PyResult<Self> {
+        let known = Batch::known(&mut held, kind);
+        Ok(Batch { samples: Some(Py::new(py, pictures(held, kind.dtype))?), ..known })
+    }
+
+    /// A batch of JPEGs, with the plan for a device if there is one.
+    pub fn jpegs<T: DerefMut<Target = JpegBatch> + Send + 'static>(
+        py: Python<'_>,
+        mut held: T,
+        kind: &Kind,
+    ) -> PyResult<Self> {
+        let mut batch = Batch::known(&mut held.facts, kind);
+        if let Some(mut plan) = held.plan.take() {
+            let packed = Samples::of_bytes(std::mem::take(&mut plan.packed), |packed| packed);
+            let made = Box::new(std::mem::take(&mut plan.made));
+            if !plan.others.is_empty() {
+                batch.others = Some(Py::new(py, pictures(made, kind.dtype))?);
+            }
+            batch.plan = Some((plan, Py::new(py, packed)?));
         }
+        batch.samples = Some(Py::new(py, Samples::of_bytes(held, |held| &mut held.data))?);
+        Ok(batch)
     }
+}
 
-    /// A batch made at once.
-    pub fn made(py: Python<'_>, batch: vidrec::Batch, kind: &Kind) -> PyResult<Self> {
-        let whole = Batch::known(&batch, kind);
-        let samples = Some(Py::new(py, Samples::made(batch, kind.dtype))?);
-        Ok(Batch { samples, ..whole })
-    }
-
-    /// A batch of JPEGs made ahead.
-    pub fn jpegs_ahead(py: Python<'_>, mut batch: PrefetchedBatch<JpegBatch>, kind: &Kind) -> PyResult<Self> {
-        let (whole, jpegs) = (Batch::known(&batch.facts, kind), Some(batch.frames.clone()));
-        let plan = batch.plan().take();
-        let samples = Some(Py::new(py, Samples::jpegs_ahead(batch))?);
-        Batch { samples, jpegs, ..whole }.planned(py, plan, kind)
-    }
-
-    /// A batch of JPEGs made at once.
-    pub fn jpegs_made(py: Python<'_>, mut batch: JpegBatch, kind: &Kind) -> PyResult<Self> {
-        let (whole, jpegs) = (Batch::known(&batch.facts, kind), Some(batch.frames.clone()));
-        let plan = batch.plan.take();
-        let samples = Some(Py::new(py, Samples::jpegs_made(batch))?);
-        Batch { samples, jpegs, ..whole }.planned(py, plan, kind)
-    }
-
-    /// With the plan for a device.
-    fn planned(self, py: Python<'_>, plan: Option<Box<TilePlan>>, kind: &Kind) -> PyResult<Self> {
-        let Some(mut plan) = plan else { return Ok(self) };
-        let packed = std::mem::take(&mut plan.packed);
-        let shape = vec![packed.len() as i64];
-        let packed = Some(Py::new(py, Samples::of_bytes(packed, shape))?);
-        let others = std::mem::take(&mut plan.made);
-        let others = if plan.others.is_empty() { None } else { Some(Py::new(py, Samples::made(others, kind.dtype))?) };
-        Ok(Batch { plan: Some(plan), packed, others, ..self })
-    }
+fn pictures<T: DerefMut<Target = vidrec::Batch> + Send + 'static>(held: T, dtype: Dtype) -> Samples {
+    let shape = held.shape().map(|n| n as i64).to_vec();
+    Samples::new(held, |held| held.data.bytes_mut(), shape, dtype)
 }
 
 #[pymethods]
 impl Batch {
+    #[getter]
+    fn shape(&self) -> [usize; 5] {
+        self.facts.shape()
+    }
+
+    /// The number of clips that count in the batches of this number on all ranks together.
+    #[getter]
+    fn clips_on_all_ranks(&self) -> u64 {
+        self.facts.clips_on_all_ranks
+    }
+
     /// Labels as 64-bit integers of this machine, -1 for none.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.labels.iter().map(|label| label.to_ne_bytes()))
+        bytes(py, self.facts.labels.iter().map(|label| label.to_ne_bytes()))
     }
 
     /// Ordinals of the clips, likewise.
     #[getter]
     fn clips<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.clips.iter().map(|clip| clip.to_ne_bytes()))
+        bytes(py, self.facts.clips.iter().map(|clip| clip.to_ne_bytes()))
     }
 
     /// Numbers of the clips' sources in a mix, likewise; none without a mix.
     #[getter]
     fn source_ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.source_ids.iter().map(|&source| i64::from(source).to_ne_bytes()))
-    }
-
-    /// Of a batch of JPEGs, for each one as values of this machine: where it begins, and where the last one ends, its place,
-    /// its width and height, its bounds (all as 64-bit integers), its window (64-bit floats), a byte whether it is
-    /// mirrored, rows and offset of its colors, row by row, and the mean and standard deviation of each channel (32-bit
-    /// floats).
-    #[getter]
-    fn jpegs<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyBytes>; 8]> {
-        let frames = self.jpegs.as_deref()?;
-        let integer = |n: usize| (n as u64).to_ne_bytes();
-        let starts = frames.iter().map(|frame| frame.bytes.start);
-        let end = frames.last().map_or(0, |last| last.bytes.end);
-        let colors = |frame: &JpegFrame| {
-            let row = |(row, offset): ([f32; 3], f32)| [row[0], row[1], row[2], offset];
-            frame.colors.rows.into_iter().zip(frame.colors.offset).flat_map(row).collect::<Vec<_>>()
-        };
-        let normalize = |frame: &JpegFrame| [frame.normalize.mean, frame.normalize.std].concat();
-        Some([
-            bytes(py, starts.chain([end]).map(integer)),
-            bytes(py, frames.iter().map(|frame| integer(frame.place))),
-            bytes(py, frames.iter().flat_map(|frame| [frame.size.0, frame.size.1]).map(|n| u64::from(n).to_ne_bytes())),
-            bytes(py, frames.iter().flat_map(|frame| frame.bounds).map(|n| u64::from(n).to_ne_bytes())),
-            bytes(py, frames.iter().flat_map(|frame| frame.window).map(f64::to_ne_bytes)),
-            bytes(py, frames.iter().map(|frame| [u8::from(frame.flip)])),
-            bytes(py, frames.iter().flat_map(colors).map(f32::to_ne_bytes)),
-            bytes(py, frames.iter().flat_map(normalize).map(f32::to_ne_bytes)),
-        ])
+        bytes(py, self.facts.source_ids.iter().map(|&source| i64::from(source).to_ne_bytes()))
     }
 
     /// How a device makes the pictures: the parts of the plan, and where each begins and ends (tiles, frames, codings,
@@ -166,7 +111,7 @@ impl Batch {
     /// longest line, and the bytes of all JPEGs.
     #[getter]
     fn plan(&self, py: Python<'_>) -> Option<Plan> {
-        let (plan, packed) = (self.plan.as_ref()?, self.packed.as_ref()?);
+        let (plan, packed) = self.plan.as_ref()?;
         let sizes = [plan.samples, plan.lines, plan.longest_line, plan.bytes];
         Some((packed.clone_ref(py), plan.parts.clone(), sizes))
     }
@@ -175,40 +120,40 @@ impl Batch {
     /// their pictures; none if there are no such clips.
     #[getter]
     fn others<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Py<Samples>)> {
-        let (plan, samples) = (self.plan.as_ref()?, self.others.as_ref()?);
+        let ((plan, _), samples) = (self.plan.as_ref()?, self.others.as_ref()?);
         Some((bytes(py, plan.others.iter().map(|clip| clip.to_ne_bytes())), samples.clone_ref(py)))
     }
 
     /// Whether each clip counts, a byte each.
     #[getter]
     fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.mask.iter().map(|&counts| [u8::from(counts)]))
+        bytes(py, self.facts.mask.iter().map(|&counts| [u8::from(counts)]))
     }
 
     /// Whether each frame of each clip is one that was asked for, a byte each.
     #[getter]
     fn frame_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.frame_mask.iter().map(|&meant| [u8::from(meant)]))
+        bytes(py, self.facts.frame_mask.iter().map(|&meant| [u8::from(meant)]))
     }
 
     /// Whether there is a clip of each camera of each sample, a byte each; none without cameras.
     #[getter]
     fn camera_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.camera_mask.iter().map(|&there| [u8::from(there)]))
+        bytes(py, self.facts.camera_mask.iter().map(|&there| [u8::from(there)]))
     }
 
     /// Presentation time of each frame of each clip in seconds, as 64-bit floats of this machine; not a number where
     /// a clip is padded.
     #[getter]
     fn times<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let frames = self.frame_mask.len() / self.params.len().max(1);
+        let frames = self.facts.frame_mask.len() / self.facts.params.len().max(1);
         let of_clip = |(params, mask): (&SampleParams, &[bool])| {
             let is_padded = params.times.len() < frames;
             let mut times = params.times.iter().copied();
             let mut time = |&meant: &bool| if meant || !is_padded { times.next() } else { None };
             mask.iter().map(|meant| time(meant).unwrap_or(f64::NAN)).collect::<Vec<_>>()
         };
-        let clips = self.params.iter().zip(self.frame_mask.chunks(frames.max(1)));
+        let clips = self.facts.params.iter().zip(self.facts.frame_mask.chunks(frames.max(1)));
         bytes(py, clips.flat_map(of_clip).map(f64::to_ne_bytes))
     }
 
@@ -216,7 +161,7 @@ impl Batch {
     #[getter]
     fn sources(&self) -> PyResult<Vec<String>> {
         let source = |&clip: &u64| self.dataset.clip(clip)?.source();
-        self.clips.iter().map(source).collect::<vidrec::Result<_>>().map_err(raise)
+        self.facts.clips.iter().map(source).collect::<vidrec::Result<_>>().map_err(raise)
     }
 
     /// The attributes that were asked for: name, kind, and numbers as bytes of this machine or a list.
@@ -232,7 +177,7 @@ impl Batch {
             };
             Ok((name.clone(), kind, values))
         };
-        self.fields.iter().map(field).collect()
+        self.facts.fields.iter().map(field).collect()
     }
 
     /// The tracks that were asked for.
@@ -260,25 +205,21 @@ impl Batch {
             let dims = bytes(py, track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes()));
             Ok((name.clone(), kind, shapes, values, mask, track.times.clone(), dims))
         };
-        self.tracks.iter().map(track).collect()
+        self.facts.tracks.iter().map(track).collect()
     }
 
-    /// What was drawn for each clip, a dict each.
+    /// The values that were drawn for each clip, as JSON.
     #[getter]
-    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for params in &self.params {
-            list.append(dict(py, params)?)?;
-        }
-        Ok(list)
+    fn params(&self) -> PyResult<String> {
+        to_json(&self.facts.params)
     }
 }
 
 /// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
 type Plan = (Py<Samples>, Vec<(usize, usize)>, [u64; 4]);
 
-/// Name, type, shape and shape of the mask, numbers as bytes of this machine or lists of texts, the mask, a byte each, starts and
-/// ends of texts, and numbers of a value of each clip as 64-bit integers of this machine, if they are counted.
+/// Name, type, shape and shape of the mask, numbers as bytes of this machine or lists of texts, the mask as bytes, starts and
+/// ends of texts, and how many numbers a value of each clip has, as 64-bit integers of this machine, if they are counted.
 type Track<'py> = (
     String,
     &'static str,
@@ -291,22 +232,4 @@ type Track<'py> = (
 
 fn bytes<'py, const N: usize>(py: Python<'py>, values: impl Iterator<Item = [u8; N]>) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &values.flatten().collect::<Vec<u8>>())
-}
-
-fn dict<'py>(py: Python<'py>, params: &SampleParams) -> PyResult<Bound<'py, PyDict>> {
-    let color = PyDict::new(py);
-    color.set_item("brightness", params.color.brightness)?;
-    color.set_item("contrast", params.color.contrast)?;
-    color.set_item("saturation", params.color.saturation)?;
-    color.set_item("order", params.color.order.map(|step| step.to_string()))?;
-    color.set_item("grayscale", params.color.grayscale)?;
-    let dict = PyDict::new(py);
-    dict.set_item("sample", params.sample)?;
-    dict.set_item("view", params.view)?;
-    dict.set_item("frames", &params.frames)?;
-    dict.set_item("window", params.window)?;
-    dict.set_item("flip", params.flip)?;
-    dict.set_item("color", color)?;
-    dict.set_item("instead_of", params.instead_of)?;
-    Ok(dict)
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use vidrec::OpenOptions;
 use vidrec::edit::{Selection, SplitBy, split_clips, subset_clips};
 use vidrec::jpeg::Decoder;
+use vidrec::{Dtype, OpenOptions};
 
 use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
@@ -190,7 +190,7 @@ impl Dataset {
     fn frames(&self, py: Python<'_>, ordinal: u64, wanted: Vec<u32>) -> PyResult<Samples> {
         let (pixels, (width, height)) = self.wait(py, || Ok(self.decode(ordinal, &wanted)))??;
         let shape = vec![wanted.len() as i64, height.into(), width.into(), 3];
-        Ok(Samples::of_bytes(pixels, shape))
+        Ok(Samples::new(pixels, |pixels| pixels, shape, Dtype::U8))
     }
 }
 

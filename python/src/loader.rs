@@ -1,14 +1,14 @@
 //! The loader, and batches that are made ahead.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use pyo3::prelude::*;
-use vidrec::{Epochs, LoaderState};
+use vidrec::{Epochs, JpegBatch, LoaderState, PrefetchedBatch};
 
 use crate::batch::{Batch, Kind};
 use crate::dataset::Dataset;
-use crate::error::{raise, usage};
+use crate::error::{raise, to_json, usage};
 use crate::memory::Foreign;
 use crate::mix::Mix;
 use crate::options;
@@ -18,7 +18,7 @@ use crate::task;
 /// How long a wait goes on before Python may handle a signal.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// What a loader loads.
+/// The data of a loader.
 #[derive(FromPyObject)]
 pub enum Data<'py> {
     One(PyRef<'py, Dataset>),
@@ -44,6 +44,16 @@ impl Data<'_> {
 pub struct Engine {
     loader: PerProcess<vidrec::Loader>,
     kind: Kind,
+    #[pyo3(get)]
+    first_epoch: u64,
+    #[pyo3(get)]
+    batches_per_epoch: u64,
+    #[pyo3(get)]
+    shape: [usize; 5],
+    #[pyo3(get)]
+    batch_bytes: usize,
+    #[pyo3(get)]
+    threads: usize,
 }
 
 #[pymethods]
@@ -59,29 +69,25 @@ impl Engine {
             .map(serde_json::from_str)
             .transpose()
             .map_err(|e| usage(format!("the saved state is not a state of a vidrec loader: {e}")))?;
-        let made = task::wait(py, dataset.is_remote(), || match (&mix, &state) {
+        let loader = task::wait(py, dataset.is_remote(), || match (&mix, &state) {
             (Some(mix), Some(state)) => vidrec::Loader::resume_mix(mix, options, state),
             (Some(mix), None) => vidrec::Loader::mix(mix, options),
             (None, Some(state)) => vidrec::Loader::resume(&dataset, options, state),
             (None, None) => vidrec::Loader::new(&dataset, options),
-        });
-        Ok(Engine { loader: PerProcess::new(made?), kind })
-    }
-
-    fn first_epoch(&self) -> PyResult<u64> {
-        Ok(self.loader.get()?.first_epoch())
-    }
-
-    fn batches_per_epoch(&self) -> PyResult<u64> {
-        Ok(self.loader.get()?.batches_per_epoch())
+        })?;
+        Ok(Engine {
+            first_epoch: loader.first_epoch(),
+            batches_per_epoch: loader.batches_per_epoch(),
+            shape: loader.shape(),
+            batch_bytes: loader.batch_bytes(),
+            threads: loader.threads(),
+            loader: PerProcess::new(loader),
+            kind,
+        })
     }
 
     fn batches_in(&self, epoch: u64) -> PyResult<u64> {
         Ok(self.loader.get()?.batches_in(epoch))
-    }
-
-    fn shape(&self) -> PyResult<[usize; 5]> {
-        Ok(self.loader.get()?.shape())
     }
 
     fn warnings(&self) -> PyResult<Vec<String>> {
@@ -92,17 +98,9 @@ impl Engine {
         Ok(self.loader.get()?.warnings_of(epoch))
     }
 
-    fn batch_bytes(&self) -> PyResult<usize> {
-        Ok(self.loader.get()?.batch_bytes())
-    }
-
-    fn threads(&self) -> PyResult<usize> {
-        Ok(self.loader.get()?.threads())
-    }
-
     /// The state after some batches of an epoch, as JSON.
     fn state(&self, epoch: u64, batches: u64) -> PyResult<String> {
-        json(&self.loader.get()?.state(epoch, batches))
+        to_json(&self.loader.get()?.state(epoch, batches))
     }
 
     /// For each source of a mix its name, the samples used up to some batches of an epoch, and its rounds.
@@ -113,22 +111,21 @@ impl Engine {
 
     /// Counters, as JSON.
     fn stats(&self) -> PyResult<String> {
-        json(&self.loader.get()?.stats())
+        to_json(&self.loader.get()?.stats())
     }
 
     fn iter(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
-        let batches = self.loader.get()?.iter(Epochs::from(epoch).part(first, step)).map_err(raise)?;
-        Ok(Batches { batches: Ahead::new(batches), kind: self.kind.clone() })
+        self.ahead(vidrec::Loader::iter, Prefetched::Pictures, epoch, first, step)
     }
 
-    fn iter_into(&self, epoch: u64, first: u64, step: u64) -> PyResult<BatchesInto> {
-        let batches = self.loader.get()?.iter_into(Epochs::from(epoch).part(first, step)).map_err(raise)?;
-        Ok(BatchesInto { batches: Ahead::new(batches), kind: self.kind.clone() })
+    /// Batches in memory of Python.
+    fn iter_into(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
+        self.ahead(vidrec::Loader::iter_into, Prefetched::Into, epoch, first, step)
     }
 
-    fn iter_jpegs(&self, epoch: u64, first: u64, step: u64) -> PyResult<JpegBatches> {
-        let batches = self.loader.get()?.iter_jpegs(Epochs::from(epoch).part(first, step)).map_err(raise)?;
-        Ok(JpegBatches { batches: Ahead::new(batches), kind: self.kind.clone() })
+    /// Batches of JPEGs, with plans for a device.
+    fn iter_jpegs(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
+        self.ahead(vidrec::Loader::iter_jpegs, Prefetched::Jpegs, epoch, first, step)
     }
 
     /// Makes batches of JPEGs with plans for a device that has so many bytes to keep JPEGs.
@@ -140,135 +137,142 @@ impl Engine {
     /// Notes that the device has what this batch brought.
     fn device_has(&self, batch: &Batch) -> PyResult<()> {
         let loader = self.loader.get()?;
-        batch.plan.iter().for_each(|plan| loader.device_has(plan));
+        batch.plan.iter().for_each(|(plan, _)| loader.device_has(plan));
         Ok(())
     }
 
     /// One batch of JPEGs, made at once.
     fn batch_jpegs(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
-        let loader = self.loader.get()?;
-        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_jpegs(epoch, number))?;
-        Batch::jpegs_made(py, batch, &self.kind)
+        let batch = self.made(py, |loader| loader.batch_jpegs(epoch, number))?;
+        Batch::jpegs(py, Box::new(batch), &self.kind)
     }
 
     /// A batch that the device declined, made by the processor.
     fn batch_for_device(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
-        let loader = self.loader.get()?;
-        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_for_device(epoch, number))?;
-        Batch::made(py, batch, &self.kind)
+        let batch = self.made(py, |loader| loader.batch_for_device(epoch, number))?;
+        Batch::pictures(py, Box::new(batch), &self.kind)
     }
 
     /// One batch, made at once.
     fn batch(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
+        let batch = self.made(py, |loader| loader.batch(epoch, number))?;
+        Batch::pictures(py, Box::new(batch), &self.kind)
+    }
+}
+
+impl Engine {
+    fn made<T: Send>(
+        &self,
+        py: Python<'_>,
+        make: impl FnOnce(&vidrec::Loader) -> vidrec::Result<T> + Send,
+    ) -> PyResult<T> {
         let loader = self.loader.get()?;
-        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch(epoch, number))?;
-        Batch::made(py, batch, &self.kind)
+        task::wait(py, self.kind.dataset.is_remote(), || make(loader))
+    }
+
+    fn ahead<T>(
+        &self,
+        iterate: impl FnOnce(&vidrec::Loader, vidrec::Epochs) -> vidrec::Result<T>,
+        kind: impl FnOnce(T) -> Prefetched,
+        epoch: u64,
+        first: u64,
+        step: u64,
+    ) -> PyResult<Batches> {
+        let batches = iterate(self.loader.get()?, Epochs::from(epoch).part(first, step)).map_err(raise)?;
+        Ok(Batches { batches: Some(PerProcess::new(Mutex::new(kind(batches)))), kind: self.kind.clone() })
     }
 }
 
-fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|e| usage(e.to_string()))
+/// Batches made ahead, of which the second kind is in memory of Python.
+enum Prefetched {
+    Pictures(vidrec::Batches),
+    Into(vidrec::BatchesInto<Foreign>),
+    Jpegs(vidrec::Batches<JpegBatch>),
 }
 
-/// An iterator with a thread behind it, for which the drop waits without the interpreter's lock.
-struct Ahead<T: Send>(Option<PerProcess<Mutex<T>>>);
-
-impl<T: Send> Ahead<T> {
-    fn new(batches: T) -> Self {
-        Ahead(Some(PerProcess::new(Mutex::new(batches))))
-    }
-
-    fn get(&self) -> PyResult<&Mutex<T>> {
-        self.0.as_ref().map_or_else(|| Err(usage("the batches have been closed".into())), PerProcess::get)
-    }
+/// One of these batches.
+enum Made {
+    Pictures(PrefetchedBatch),
+    Into(Foreign, Box<vidrec::Batch>),
+    Jpegs(PrefetchedBatch<JpegBatch>),
 }
 
-impl<T: Send> Drop for Ahead<T> {
-    fn drop(&mut self) {
-        let batches = self.0.take();
-        // While the interpreter ends there is no lock to release, and the closure drops them all the same.
-        Python::try_attach(move |py| py.detach(move || drop(batches)));
+impl Prefetched {
+    /// Waits for a batch, at most for a while. Returns whether `next` returns at once.
+    fn wait(&mut self, time: Duration) -> bool {
+        match self {
+            Prefetched::Pictures(batches) => batches.wait(time),
+            Prefetched::Into(batches) => batches.wait(time),
+            Prefetched::Jpegs(batches) => batches.wait(time),
+        }
+    }
+
+    fn next(&mut self) -> Option<vidrec::Result<Made>> {
+        Some(match self {
+            Prefetched::Pictures(batches) => batches.next()?.map(Made::Pictures),
+            Prefetched::Into(batches) => batches.next()?.map(|(memory, batch, _)| Made::Into(memory, Box::new(batch))),
+            Prefetched::Jpegs(batches) => batches.next()?.map(Made::Jpegs),
+        })
     }
 }
 
 /// Batches made ahead.
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct Batches {
-    batches: Ahead<vidrec::Batches>,
+    /// Until this is dropped. The lock is taken without the interpreter's lock, so that no thread waits for both.
+    batches: Option<PerProcess<Mutex<Prefetched>>>,
     kind: Kind,
+}
+
+impl Batches {
+    fn get(&self) -> PyResult<&Mutex<Prefetched>> {
+        self.batches.as_ref().map_or_else(|| Err(usage("the batches have been closed".into())), PerProcess::get)
+    }
 }
 
 #[pymethods]
 impl Batches {
     /// The next batch; none after the last.
     fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let batch = taken(py, self.batches.get()?)?;
-        batch.map(|batch| Batch::ahead(py, batch, &self.kind)).transpose()
-    }
-}
-
-/// Waits for the next batch, and for signals.
-fn taken<T: Default + Send>(
-    py: Python<'_>,
-    batches: &Mutex<vidrec::Batches<T>>,
-) -> PyResult<Option<vidrec::PrefetchedBatch<T>>> {
-    while !py.detach(|| lock(batches).wait(WAIT)) {
-        py.check_signals()?;
-    }
-    py.detach(|| lock(batches).next()).transpose().map_err(raise)
-}
-
-/// Batches of JPEGs made ahead.
-#[pyclass(frozen, module = "vidrec._vidrec")]
-pub struct JpegBatches {
-    batches: Ahead<vidrec::Batches<vidrec::JpegBatch>>,
-    kind: Kind,
-}
-
-#[pymethods]
-impl JpegBatches {
-    /// The next batch; none after the last.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let batch = taken(py, self.batches.get()?)?;
-        batch.map(|batch| Batch::jpegs_ahead(py, batch, &self.kind)).transpose()
+        let batches = self.get()?;
+        while !py.detach(|| batches.lock().wait(WAIT)) {
+            py.check_signals()?;
+        }
+        let batch = match py.detach(|| batches.lock().next()).transpose().map_err(raise)? {
+            None => return Ok(None),
+            Some(Made::Pictures(batch)) => Batch::pictures(py, batch, &self.kind)?,
+            Some(Made::Into(_memory, mut batch)) => Batch::known(&mut batch, &self.kind),
+            Some(Made::Jpegs(batch)) => Batch::jpegs(py, batch, &self.kind)?,
+        };
+        Ok(Some(batch))
     }
 
     /// Whether `next` returns at once.
-    fn is_ready(&self) -> PyResult<bool> {
-        Ok(lock(self.batches.get()?).wait(Duration::ZERO))
+    fn is_ready(&self, py: Python<'_>) -> PyResult<bool> {
+        let batches = self.get()?;
+        Ok(py.detach(|| batches.lock().wait(Duration::ZERO)))
     }
-}
 
-/// Batches made ahead in memory of Python.
-#[pyclass(frozen, module = "vidrec._vidrec")]
-pub struct BatchesInto {
-    batches: Ahead<vidrec::BatchesInto<Foreign>>,
-    kind: Kind,
-}
-
-#[pymethods]
-impl BatchesInto {
-    /// Gives memory for one batch: its address, its bytes, and the object that keeps it alive and comes back with the
-    /// batch. Nothing else may use it until then.
-    fn provide(&self, address: usize, length: usize, owner: Py<PyAny>) -> PyResult<()> {
-        // SAFETY: this module is private; `vidrec/_memory.py` looks at what it is given.
+    /// Gives memory for one batch: its address, its bytes, and the object that keeps it alive. Nothing else may use the
+    /// memory until the batch is taken.
+    fn provide(&self, py: Python<'_>, address: usize, length: usize, owner: Py<PyAny>) -> PyResult<()> {
+        // SAFETY: this module is private; `vidrec/_memory.py` checks the memory.
         let memory = unsafe { Foreign::new(address, length, owner) };
-        lock(self.batches.get()?).provide(memory);
+        let batches = self.get()?;
+        py.detach(|| {
+            if let Prefetched::Into(batches) = &mut *batches.lock() {
+                batches.provide(memory)
+            }
+        });
         Ok(())
     }
-
-    /// The owner of the memory and the rest of the next batch; none after the last.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Batch)>> {
-        let batches = self.batches.get()?;
-        while !py.detach(|| lock(batches).wait(WAIT)) {
-            py.check_signals()?;
-        }
-        let next = py.detach(|| lock(batches).next()).transpose().map_err(raise)?;
-        Ok(next.map(|(memory, batch, _)| (memory.owner, Batch::known(&batch, &self.kind))))
-    }
 }
 
-/// Taken without the interpreter's lock by those who wait, so nobody waits for both.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Batches {
+    fn drop(&mut self) {
+        let batches = self.batches.take();
+        // The drop waits for threads, and does so without the interpreter's lock. While the interpreter ends there is no
+        // lock to release, and the closure drops the batches all the same.
+        Python::try_attach(move |py| py.detach(move || drop(batches)));
+    }
 }

@@ -4,12 +4,13 @@
 //! made from it and every DLPack tensor hold one count each. The memory goes back to the loader, which fills it anew, when
 //! the last count is gone, and not before. [`Foreign`] is the other way round: memory of Python that vidrec fills.
 
+use std::any::Any;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use vidrec::{Batch, Dtype, JpegBatch, PrefetchedBatch};
+use vidrec::Dtype;
 
 use crate::error::usage;
 use crate::per_process::PerProcess;
@@ -17,28 +18,8 @@ use crate::per_process::PerProcess;
 /// Memory that vidrec allocated.
 pub struct Owned {
     start: *mut u8,
-    /// Only kept, so that nothing but the holders of `start` reaches the samples.
-    _held: PerProcess<Held>,
-}
-
-enum Held {
-    Ahead(Box<PrefetchedBatch>),
-    Made(Box<Batch>),
-    JpegsAhead(Box<PrefetchedBatch<JpegBatch>>),
-    JpegsMade(Box<JpegBatch>),
-    Bytes(Vec<u8>),
-}
-
-impl Held {
-    fn start(&mut self) -> *mut u8 {
-        match self {
-            Held::Ahead(batch) => batch.bytes_mut().as_mut_ptr(),
-            Held::Made(batch) => batch.data.bytes_mut().as_mut_ptr(),
-            Held::JpegsAhead(batch) => batch.bytes_mut().as_mut_ptr(),
-            Held::JpegsMade(batch) => batch.data.as_mut_ptr(),
-            Held::Bytes(bytes) => bytes.as_mut_ptr(),
-        }
-    }
+    /// It is kept so that only the holders of `start` reach the samples.
+    _held: PerProcess<Box<dyn Any + Send>>,
 }
 
 // SAFETY: `start` points into `_held`, which may go to other threads, and this module never reads or writes through it.
@@ -55,38 +36,22 @@ pub struct Samples {
 }
 
 impl Samples {
-    fn new(mut held: Held, shape: Vec<i64>, dtype: Dtype) -> Self {
-        let start = held.start();
+    /// `bytes` returns the memory of the samples in `held`.
+    pub fn new<T: Send + 'static>(
+        held: T,
+        bytes: impl FnOnce(&mut T) -> &mut [u8],
+        shape: Vec<i64>,
+        dtype: Dtype,
+    ) -> Self {
+        let mut held = Box::new(held);
+        let start = bytes(&mut held).as_mut_ptr();
         Samples { owned: Arc::new(Owned { start, _held: PerProcess::new(held) }), shape, dtype }
     }
 
-    /// The samples of a batch made ahead.
-    pub fn ahead(batch: PrefetchedBatch, dtype: Dtype) -> Self {
-        let shape = batch.shape().map(|n| n as i64).to_vec();
-        Samples::new(Held::Ahead(Box::new(batch)), shape, dtype)
-    }
-
-    /// The samples of a batch made at once.
-    pub fn made(batch: Batch, dtype: Dtype) -> Self {
-        let shape = batch.shape().map(|n| n as i64).to_vec();
-        Samples::new(Held::Made(Box::new(batch)), shape, dtype)
-    }
-
-    /// The JPEGs of a batch made ahead, one behind the other.
-    pub fn jpegs_ahead(batch: PrefetchedBatch<JpegBatch>) -> Self {
-        let shape = vec![batch.data.len() as i64];
-        Samples::new(Held::JpegsAhead(Box::new(batch)), shape, Dtype::U8)
-    }
-
-    /// The JPEGs of a batch made at once.
-    pub fn jpegs_made(batch: JpegBatch) -> Self {
-        let shape = vec![batch.data.len() as i64];
-        Samples::new(Held::JpegsMade(Box::new(batch)), shape, Dtype::U8)
-    }
-
-    /// Bytes in a shape whose product is their number.
-    pub fn of_bytes(bytes: Vec<u8>, shape: Vec<i64>) -> Self {
-        Samples::new(Held::Bytes(bytes), shape, Dtype::U8)
+    /// Bytes in one dimension.
+    pub fn of_bytes<T: Send + 'static>(mut held: T, bytes: impl Fn(&mut T) -> &mut [u8]) -> Self {
+        let length = bytes(&mut held).len() as i64;
+        Samples::new(held, bytes, vec![length], Dtype::U8)
     }
 }
 
@@ -204,7 +169,7 @@ impl Exported {
     }
 }
 
-/// What the consumer of a tensor calls when it is done with it, from any thread and without the interpreter's lock.
+/// The consumer of a tensor calls this when it is done with it, from any thread and without the interpreter's lock.
 unsafe extern "C" fn delete(tensor: *mut Exported) {
     if !tensor.is_null() {
         // SAFETY: it came from `Box::into_raw` in `__dlpack__`, and the protocol has it deleted once.
@@ -212,9 +177,9 @@ unsafe extern "C" fn delete(tensor: *mut Exported) {
     }
 }
 
-/// What Python calls when a capsule goes: one that was consumed has another name by then.
+/// Python calls this when a capsule goes. A capsule that was consumed has another name by then.
 unsafe extern "C" fn discard(capsule: *mut pyo3::ffi::PyObject) {
-    // SAFETY: `capsule` is a live capsule, and if it still has our name, it has our pointer and nobody consumed it.
+    // SAFETY: `capsule` is a live capsule, and if it still has our name, it has our pointer and was not consumed.
     unsafe {
         if pyo3::ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) == 1 {
             delete(pyo3::ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast());
@@ -227,7 +192,7 @@ pub struct Foreign {
     start: *mut u8,
     length: usize,
     /// Keeps the memory alive.
-    pub owner: Py<PyAny>,
+    _owner: Py<PyAny>,
 }
 
 impl Foreign {
@@ -236,7 +201,7 @@ impl Foreign {
     /// `length` bytes at `address` belong to `owner`, stay where they are while it lives, and are not used by anything
     /// else until the batch that is made in them was taken.
     pub unsafe fn new(address: usize, length: usize, owner: Py<PyAny>) -> Self {
-        Foreign { start: std::ptr::with_exposed_provenance_mut(address), length, owner }
+        Foreign { start: std::ptr::with_exposed_provenance_mut(address), length, _owner: owner }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use vidrec::{Progress, ProgressFn, stoppable};
 
@@ -78,15 +79,14 @@ fn run_both<R: Send>(
 ) -> PyResult<R> {
     let (notes, unwanted) = (Mutex::new([Notes::default(), Notes::default()]), Arc::new(AtomicBool::new(false)));
     let stop = unwanted.clone();
-    let notes = || notes.lock().unwrap_or_else(PoisonError::into_inner);
     let go_on = || if unwanted.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let is_shown = shows[1].is_some();
     let note = |how_far: &Progress| {
-        notes()[0].add(*how_far);
+        notes.lock()[0].add(*how_far);
         go_on()
     };
     let note_upload = |how_far: &Progress| {
-        let [of_work, of_upload] = &mut *notes();
+        let [of_work, of_upload] = &mut *notes.lock();
         if is_shown {
             of_upload.add(*how_far)
         } else {
@@ -95,7 +95,7 @@ fn run_both<R: Send>(
         go_on()
     };
     let show = || {
-        let untold = notes().each_mut().map(Notes::take);
+        let untold = notes.lock().each_mut().map(Notes::take);
         shows.into_iter().zip(untold).try_for_each(|(call, untold)| {
             let Some(call) = call else { return Ok(()) };
             let tell = |p: Progress| call.call1((p.done, p.total.unwrap_or(p.done).max(p.done))).map(drop);

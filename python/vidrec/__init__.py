@@ -9,7 +9,7 @@
 (...)
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`, :func:`mix` a :class:`Mix` of several; :class:`Loader` gives
-:class:`Batch` after batch, with :class:`Jpegs` where frames are not decoded. Its options take numbers and words, and values
+:class:`Batch` after batch. Its options take numbers and words, and values
 that say more: which frames (:class:`Uniform`, :class:`Run`, ...), which part of them (:class:`CenterCrop`,
 :class:`RandomResizedCrop`, ...), in which order (:class:`Blocks`, ...). :func:`pack` makes a data set from
 videos, by options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` and
@@ -48,7 +48,6 @@ from .errors import (
     UsageError,
 )
 from .frames import AllFrames, Random, Run, Uniform, Views, Windows
-from .jpegs import Jpegs
 from .loader import Loader
 from .memory import DecodedCache, Prefetch
 from .mixing import Mix, Source, mix
@@ -87,7 +86,6 @@ __all__ = [
     "IMAGENET",
     "InternalError",
     "Interrupted",
-    "Jpegs",
     "KINETICS",
     "LimitError",
     "Loader",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import signal
 import threading
-from typing import Any, Callable, List, TypeVar, cast
+from typing import Any, Callable, List, Mapping, TypeVar, cast
 
 from .errors import UsageError
 
@@ -27,16 +28,24 @@ _OPTIONS = {
 }
 
 
-def explain_options(init: F) -> F:
-    """Refuses options of a ``DataLoader`` with what a loader has instead."""
+def explain_options(defaults: Mapping[str, Any]) -> Callable[[F], F]:
+    """Refuses options of a ``DataLoader`` with what a loader has instead, and shows the options of a loader."""
 
-    @functools.wraps(init)
-    def checked(*args: Any, **options: Any) -> None:
-        for name in options.keys() & _OPTIONS.keys():
-            raise UsageError(f"vidrec.Loader has no option {name}: {_OPTIONS[name]}")
-        init(*args, **options)
+    def explained(init: F) -> F:
+        @functools.wraps(init)
+        def checked(*args: Any, **options: Any) -> None:
+            for name in options.keys() & _OPTIONS.keys():
+                raise UsageError(f"vidrec.Loader has no option {name}: {_OPTIONS[name]}")
+            init(*args, **options)
 
-    return cast(F, checked)
+        first = [each for each in inspect.signature(init).parameters.values() if each.name != "options"]
+        given = {each.name for each in first}
+        named = [(name, default) for name, default in defaults.items() if name not in given]
+        more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in named]
+        checked.__signature__ = inspect.Signature([*first, *more])  # type: ignore[attr-defined]
+        return cast(F, checked)
+
+    return explained
 
 
 def import_whole(name: str) -> Any:

@@ -1,18 +1,24 @@
-"""What the values of a loader's options have in common: how they print, and how wrong ones are refused."""
+"""Values of a loader's options: how they print, and how the library reads and checks them."""
 
 from __future__ import annotations
 
+import json
 import math
 import operator
+import os
+import sys
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, NoReturn, Optional, Tuple, get_args
+from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Optional, Tuple
 
+import numpy as np
+
+from . import _vidrec
 from .errors import UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# What the library counts with.
+# The library counts with numbers of these sizes.
 U32 = 2**32 - 1
 U64 = 2**64 - 1
 
@@ -20,16 +26,24 @@ U64 = 2**64 - 1
 class Value:
     """A frozen dataclass that prints as it is written: without the fields that have their defaults.
 
-    The first field may come without its name.
+    The first field may come without its name. The library checks values when they are made.
     """
 
     _positional = 1
+    # The option of a loader that has such values, and whether it has values of several classes.
+    _option = ""
+    _is_one_of_several = False
 
     def __new__(cls, *args: Any, **_fields: Any) -> Self:
         if len(args) > cls._positional:
             named = ", ".join(f.name for f in _fields_of(cls)[cls._positional :])
             raise TypeError(f"{cls.__name__}: only the first value may come without a name; name the others: {named}")
         return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        for field in _fields_of(self):
+            self._keep(field.name, canonical(getattr(self, field.name)))
+        self._check()
 
     def __repr__(self) -> str:
         default = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in _fields_of(self)}
@@ -40,94 +54,62 @@ class Value:
     def _name(self) -> str:
         return type(self).__name__
 
+    def _check(self) -> None:
+        check(self._option, self)
+
     def _refuse(self, field: str, expected: str) -> NoReturn:
         raise UsageError(f"{self._name()}.{field}: expected {expected}, found {getattr(self, field)!r}")
 
     def _keep(self, field: str, value: Any) -> None:
-        """A field in the form in which it is compared and printed."""
+        """Set a field to the form in which it is compared and printed."""
         object.__setattr__(self, field, value)
 
-    def _whole(self, field: str, least: int = 0, most: int = U32, optional: bool = False) -> None:
-        """Check a whole number."""
-        value = getattr(self, field)
-        if value is None and optional:
-            return
-        found = whole(value, least, most)
-        if found is None:
-            self._refuse(field, f"a whole number from {least:,} to {most:,}" if most < U32 else f"a whole number from {least:,}")
-        self._keep(field, found)
-
-    def _wholes(self, field: str, least: int = 0, count: Optional[int] = None, what: str = "whole numbers") -> None:
-        """Check whole numbers in a sequence."""
-        found = wholes(getattr(self, field), least, count)
-        if found is None:
-            self._refuse(field, what)
-        self._keep(field, found)
-
-    def _number(self, field: str, least: float = 0.0, most: float = math.inf, what: str = "") -> None:
-        """Check a number."""
-        found = number(getattr(self, field), least, most)
-        if found is None:
-            self._refuse(field, what or (f"a number from {least:g}" + ("" if math.isinf(most) else f" to {most:g}")))
-        self._keep(field, found)
-
-    def _span(self, field: str, above: float, most: float, what: str) -> None:
-        """Check a least and a greatest number."""
-        value = getattr(self, field)
-        pair = tuple(value) if isinstance(value, (tuple, list)) and len(value) == 2 else (None, None)
-        low, high = (number(each, above, most) for each in pair)
-        if low is None or high is None or not above < low <= high:
-            self._refuse(field, what)
-        self._keep(field, (low, high))
-
-    def _word(self, field: str, words: Any) -> None:
-        """Check one of the words of a ``Literal``."""
-        known = get_args(words)
-        if getattr(self, field) not in known:
-            self._refuse(field, _one_of(known))
-
-    def _side(self, field: str) -> None:
-        """Check a size of pictures."""
-        found = size(getattr(self, field))
-        if found is None:
-            self._refuse(field, "a side in pixels, or height and width")
-        self._keep(field, found)
-
-    def _rate(self, field: str) -> None:
-        """Check frames per second; whoever reads the frames reads it once more."""
-        value = getattr(self, field)
-        if value is None or isinstance(value, str):
-            return
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-            self._refuse(field, "a rate such as 8, 29.97 or '30000/1001'")
-
-    def _bytes(self, field: str) -> None:
-        """Check a number of bytes."""
-        value = getattr(self, field)
-        if (parse_bytes(value) if isinstance(value, str) else whole(value, 1, U64)) is None:
-            self._refuse(field, "a size such as '1GiB', '500MB' or 1000000")
-
-    def _names(self, field: str) -> None:
-        """Check names in a list: one alone is a mistake."""
-        value = getattr(self, field)
-        if isinstance(value, str) or not all(isinstance(name, str) for name in value):
-            self._refuse(field, "names in a list")
-        self._keep(field, tuple(value))
+    def _fields_as_json(self) -> Any:
+        values = {field.name: getattr(self, field.name) for field in _fields_of(self)}
+        return {name: rate(value) if name in ("fps", "rate") else as_json(value) for name, value in values.items() if value is not None}
 
 
 def _fields_of(value: Any) -> Tuple[Any, ...]:
     return fields(value)
 
 
-def _one_of(words: Tuple[str, ...]) -> str:
-    *most, last = map(repr, words)
-    return f"{', '.join(most)} or {last}" if most else last
+def canonical(value: Any) -> Any:
+    """A value without NumPy's types, with tuples in place of other sequences."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    return tuple(map(canonical, value)) if isinstance(value, (list, tuple)) else value
 
 
-def word(option: str, value: Any, words: Any) -> None:
-    """Refuse what is not one of the words of a ``Literal`` that an option takes."""
-    if value not in get_args(words):
-        raise UsageError(f"loader option {option}: expected {_one_of(get_args(words))}, found {value!r}")
+def as_json(value: Any) -> Any:
+    """A value as the library reads it: one of several classes is under the name of its class."""
+    if isinstance(value, Value):
+        told = value._fields_as_json()
+        if value._is_one_of_several:
+            return {type(value).__name__: told} if _fields_of(value) else type(value).__name__
+        return told
+    if isinstance(value, Mapping):
+        return {name: as_json(each) for name, each in value.items()}
+    if isinstance(value, range):
+        return [value.start, value.stop] if value.step == 1 else repr(value)
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    if isinstance(value, float) and math.isinf(value):
+        return math.copysign(sys.float_info.max, value)
+    return os.fsdecode(value) if isinstance(value, os.PathLike) else value
+
+
+def check(option: str, value: Any) -> None:
+    """Refuse a value that makes no sense for an option of a loader."""
+    try:
+        text = json.dumps(as_json(value), allow_nan=False)
+    except (TypeError, ValueError) as e:
+        raise UsageError(f"loader option {option}: {e}") from None
+    _vidrec.check_option(option, text)
+
+
+def rate(value: Any) -> Any:
+    """Frames per second as text: 8, 29.97 or 30000/1001."""
+    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
 def whole(value: Any, least: int, most: int) -> Optional[int]:
@@ -139,36 +121,7 @@ def whole(value: Any, least: int, most: int) -> Optional[int]:
     return found if least <= found <= most and not isinstance(value, bool) else None
 
 
-def wholes(value: Any, least: int, count: Optional[int] = None, most: int = U32) -> Optional[Tuple[int, ...]]:
-    """Whole numbers as a tuple, None for anything else."""
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-        return None
-    found = [whole(each, least, most) for each in value]
-    if count not in (None, len(found)) or None in found:
-        return None
-    return tuple(each for each in found if each is not None)
-
-
-def number(value: Any, least: float, most: float) -> Optional[float]:
-    """A number as Python's, None for anything else."""
-    if isinstance(value, (str, bytes, bool)):
-        return None
-    try:
-        found = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    if not least <= found <= most:
-        return None
-    return int(found) if found.is_integer() and not isinstance(value, float) else found
-
-
-def size(value: Any) -> Any:
-    """A side, or height and width; None for anything else."""
-    alone = whole(value, 1, U32)
-    return wholes(value, 1, 2) if alone is None else alone
-
-
-# As the library reads them.
+# The units of the library.
 _UNITS = {"": 1, "b": 1}
 _UNITS.update({unit: 1 << 10 * power for power, letter in enumerate("kmgt", 1) for unit in (letter, f"{letter}ib")})
 _UNITS.update({f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)})

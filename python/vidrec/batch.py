@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 
 from . import _display, _pictures, _vidrec
 from .errors import UsageError
-from .jpegs import Jpegs
 from .results import DrawnSample
 
 if TYPE_CHECKING:
@@ -121,7 +121,6 @@ class Batch(Generic[A]):
     __slots__ = (
         "_frames",
         "_inner",
-        "_jpegs",
         "_names",
         "_params",
         "_share",
@@ -144,7 +143,7 @@ class Batch(Generic[A]):
 
     def __init__(
         self,
-        frames: Optional[A],
+        frames: A,
         labels: A,
         clips: A,
         mask: A,
@@ -162,7 +161,6 @@ class Batch(Generic[A]):
         track_masks: Optional[Dict[str, A]] = None,
         camera_mask: Any = None,
         track_times: Optional[Dict[str, List[List[Tuple[float, float]]]]] = None,
-        jpegs: Optional[Jpegs] = None,
         track_dims: Optional[Dict[str, A]] = None,
     ) -> None:
         self._frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
@@ -172,7 +170,6 @@ class Batch(Generic[A]):
         self.source_ids, self._names = source_ids, names
         self.tracks, self.track_masks = tracks or {}, track_masks or {}
         self.camera_mask, self.track_times, self.track_dims = camera_mask, track_times or {}, track_dims or {}
-        self._jpegs = jpegs
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
         self._params: Optional[List[DrawnSample]] = None
@@ -185,11 +182,8 @@ class Batch(Generic[A]):
     def frames(self) -> A:
         """Pictures: a tensor or an array in the shape of the loader's ``layout`` and of its ``dtype``.
 
-        With ``cameras``, they are the second dimension. With ``output="jpeg"`` an error, until :func:`vidrec.torch.finish`
-        has made them.
+        With ``cameras``, they are the second dimension.
         """
-        if self._frames is None:
-            raise UsageError("the batch has JPEGs instead of frames: vidrec.torch.finish makes frames of what they decode to")
         return self._frames
 
     @frames.setter
@@ -265,15 +259,8 @@ class Batch(Generic[A]):
         """
         if self._params is None:
             assert self._inner is not None
-            self._params = [DrawnSample.from_dict(each) for each in self._inner.params]
+            self._params = [DrawnSample.from_dict(each) for each in json.loads(self._inner.params)]
         return self._params
-
-    @property
-    def jpegs(self) -> Jpegs:
-        """With ``output="jpeg"``, the frames as they are stored; without, and once they are finished, an error."""
-        if self._jpegs is None:
-            raise UsageError('the batch has frames: only a loader with output="jpeg" gives batches of JPEGs')
-        return self._jpegs
 
     @property
     def sources(self) -> List[str]:
@@ -306,8 +293,6 @@ class Batch(Generic[A]):
     def _described(self) -> str:
         """What its frames are."""
         frames: Any = self._frames
-        if frames is None:
-            return repr(self._jpegs)
         return f"{str(frames.dtype).replace('torch.', '')} {tuple(frames.shape)}"
 
     def _repr_html_(self) -> str:
@@ -335,8 +320,7 @@ class Batch(Generic[A]):
         rows += [(f"field {name}", _shape(values)) for name, values in self.fields.items()]
         strips = self._strips(clips, height)
         if strips is None:
-            why = "frames are not decoded" if self._frames is None else "the shape has no 3 colors"
-            rows.append(("pictures", why if self._length() else "no clip has frames"))
+            rows.append(("pictures", "the shape has no 3 colors" if self._length() else "no clip has frames"))
         return _display.page(repr(self), rows, (_display.figure(strip, name) for name, strip in strips or ()))
 
     def _length(self) -> int:
@@ -347,7 +331,7 @@ class Batch(Generic[A]):
     def _strips(self, clips: int, height: int) -> Optional[List[Tuple[str, _pictures.Picture]]]:
         """A name and a strip for each of the first clips; None without pictures, or if no side of the shape is 3 colors."""
         stored: Any = self._frames
-        frames = None if stored is None or not self._length() else _pictures.in_colors(stored[:clips])
+        frames = None if not self._length() else _pictures.in_colors(stored[:clips])
         if frames is None:
             return None
         shown = _pictures.reduced(frames[:, _pictures.evenly(frames.shape[1], _display.FRAMES)], height)
@@ -358,33 +342,27 @@ class Batch(Generic[A]):
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self._share, self.frame_mask, self.times, self.epoch, self.number, self.fields, self.sources)
         more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask, self.track_times)
-        last = (self._jpegs, self.track_dims)
-        return Batch, (self._frames, self.labels, self.clips, self.mask, *known, *more, *last)
+        return Batch, (self._frames, self.labels, self.clips, self.mask, *known, *more, self.track_dims)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch[A]:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
 
-        A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are, and so do :attr:`jpegs`, which decoders
-        take from memory of the CPU.
+        A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are.
         """
         import torch
 
         stored: Any = self._frames
         labels: Any = self.labels
-        # Without frames, a tensor without values tells the device.
-        frames = (torch.empty((0,) * 5) if stored is None else stored).to(*args, **kwargs)
+        frames = stored.to(*args, **kwargs)
         rest = {k: v for k, v in kwargs.items() if k in ("non_blocking", "copy")}
-        made = None if stored is None else frames
         if frames.device == labels.device and not any(isinstance(a, (str, torch.device)) for a in args):
-            return self._with(made, lambda tensor: tensor)
-        return self._with(made, lambda tensor: tensor.to(frames.device, **rest))
+            return self._with(frames, lambda tensor: tensor)
+        return self._with(frames, lambda tensor: tensor.to(frames.device, **rest))
 
     def pin_memory(self) -> Batch[A]:
         """The batch in pinned memory, copied where it is not; for torch. ``DataLoader(pin_memory=True)`` calls it."""
         stored: Any = self._frames
-        batch = self._with(None if stored is None else stored.pin_memory(), lambda tensor: tensor.pin_memory())
-        batch._jpegs = None if self._jpegs is None else self._jpegs.pin_memory()
-        return batch
+        return self._with(stored.pin_memory(), lambda tensor: tensor.pin_memory())
 
     def _with(self, frames: Any, each: Callable[[Any], Any]) -> Batch[A]:
         """The same with other frames, and with what ``each`` makes of every other tensor."""

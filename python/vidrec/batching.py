@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence, Tuple, Union
 
-from ._values import U64, Value
+from ._values import Value
 
 
-class _Bucketed(Value):
-    def _check_lengths(self, field: str, least: int) -> None:
-        what = "lengths, ascending, of 1 or more"
-        self._wholes(field, 1, what=what)
-        lengths = getattr(self, field)
-        if len(lengths) < least or any(a >= b for a, b in zip(lengths, lengths[1:])):
-            self._refuse(field, what)
+class _Batching(Value):
+    """A value of the option ``batching``."""
+
+    _option = "batching"
+    _is_one_of_several = True
 
 
 @dataclass(frozen=True, repr=False)
-class Buckets(_Bucketed):
+class Buckets(_Batching):
     """Clips of similar length form a batch together, for :class:`AllFrames`.
 
     A clip goes to the first bucket that holds it and is padded to that length. All clips of a batch come from one bucket;
@@ -37,12 +35,9 @@ class Buckets(_Bucketed):
 
     lengths: Sequence[int]
 
-    def __post_init__(self) -> None:
-        self._check_lengths("lengths", 1)
-
 
 @dataclass(frozen=True, repr=False)
-class FrameBudget(_Bucketed):
+class FrameBudget(_Batching):
     """A batch has as many clips as fit, by their frames, instead of ``batch_size``.
 
     Parameters
@@ -61,13 +56,9 @@ class FrameBudget(_Bucketed):
     frames: int
     buckets: Sequence[int] = ()
 
-    def __post_init__(self) -> None:
-        self._whole("frames", 1, U64)
-        self._check_lengths("buckets", 0)
-
 
 @dataclass(frozen=True, repr=False)
-class TokenBudget(_Bucketed):
+class TokenBudget(_Batching):
     """A batch has as many clips as fit, by their tokens, instead of ``batch_size``.
 
     Parameters
@@ -88,11 +79,6 @@ class TokenBudget(_Bucketed):
     tokens: int
     patch: Tuple[int, int, int]
     buckets: Sequence[int] = ()
-
-    def __post_init__(self) -> None:
-        self._whole("tokens", 1, U64)
-        self._wholes("patch", 1, 3, "frames, rows and columns of a token")
-        self._check_lengths("buckets", 0)
 
 
 Batching = Union[Buckets, FrameBudget, TokenBudget]

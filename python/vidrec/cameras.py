@@ -41,27 +41,14 @@ class Cameras(Value):
     Cameras(names=('front', 'wrist'), missing='mask')
     """
 
+    _option = "cameras"
+
     names: Sequence[str]
     camera_attribute: str = "camera"
     episode_attribute: str = "episode"
     missing: Missing = "error"
     crop: CamerasCrop = "same"
     own: Mapping[str, Camera] = field(default_factory=dict, hash=False)
-
-    def __post_init__(self) -> None:
-        self._names("names")
-        if not self.names or len(set(self.names)) != len(self.names):
-            self._refuse("names", "one or more names, all different")
-        for field in ("camera_attribute", "episode_attribute"):
-            if not isinstance(getattr(self, field), str):
-                self._refuse(field, "the name of an attribute")
-        self._word("missing", Missing)
-        self._word("crop", CamerasCrop)
-        if not isinstance(self.own, Mapping) or not all(isinstance(own, Camera) for own in self.own.values()):
-            self._refuse("own", "vidrec.Camera(...) by the name of a camera")
-        unknown = [name for name in self.own if name not in self.names]
-        if unknown:
-            self._refuse("own", f"cameras of names, found {unknown[0]!r}")
 
 
 __all__ = ["Cameras"]

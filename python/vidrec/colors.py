@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Sequence, Tuple, Union
 
-from ._values import Value, number
+from ._values import Value
 
 Channels3 = Tuple[float, float, float]
 
@@ -28,16 +28,12 @@ class ColorJitter(Value):
     """
 
     _positional = 0
+    _option = "color"
 
     brightness: float = 0
     contrast: float = 0
     saturation: float = 0
     grayscale: float = 0
-
-    def __post_init__(self) -> None:
-        for name in ("brightness", "contrast", "saturation"):
-            self._number(name)
-        self._number("grayscale", 0.0, 1.0, "a probability from 0 to 1")
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,23 +54,10 @@ class Normalize(Value):
     """
 
     _positional = 2
+    _option = "normalize"
 
     mean: Union[float, Sequence[float]]
     std: Union[float, Sequence[float]]
-
-    def __post_init__(self) -> None:
-        self._channels("mean", 0.0, 1.0, "fractions of full from 0 to 1: divide levels by 255")
-        self._channels("std", -10.0, 10.0, "fractions of full other than 0: divide levels by 255")
-
-    def _channels(self, field: str, least: float, most: float, what: str) -> None:
-        value = getattr(self, field)
-        each = value if hasattr(value, "__iter__") and not isinstance(value, str) else [value]
-        found = tuple(number(x, least, most) for x in each)
-        if len(found) not in (1, 3):
-            self._refuse(field, "a number, or one for each of three channels")
-        if any(x is None for x in found) or field == "std" and 0 in found:
-            self._refuse(field, what)
-        self._keep(field, found[0] if len(found) == 1 else found)
 
     def of_channels(self) -> Tuple[Channels3, Channels3]:
         """Three means, and three standard deviations."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence, Tuple, Union
 
-from ._values import U64, Value, size
+from ._values import Value
 
 Size = Union[int, Tuple[int, int]]
 """A side, or height and width, in pixels."""
@@ -22,39 +22,20 @@ Resize = Union[int, Tuple[int, int], None]
 """Length of the shorter side, or a range."""
 
 
-class _Cropped(Value):
-    """What all crops have."""
+class _Crop(Value):
+    """A value of the option ``crop``."""
 
-    reducing_gap: float
-
-    def _check_gap(self) -> None:
-        self._number("reducing_gap", 1.0)
-
-
-class _Sized(_Cropped):
-    """Of one size."""
-
-    size: Size
-
-    def _check_sized(self) -> None:
-        self._side("size")
-        self._check_gap()
+    _option = "crop"
+    _is_one_of_several = True
 
 
 @dataclass(frozen=True, repr=False)
-class _Resized(_Sized):
-    """Of frames that may be resized first."""
+class _Resized(_Crop):
+    """A crop of frames that may be resized first."""
 
     size: Size
     resize: Resize = None
     reducing_gap: float = 1.125
-
-    def __post_init__(self) -> None:
-        self._check_sized()
-        found = None if self.resize is None else size(self.resize)
-        if self.resize is not None and (found is None or isinstance(found, tuple) and found[0] > found[1]):
-            self._refuse("resize", "the length of the shorter side, or a range of it")
-        self._keep("resize", found)
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +76,7 @@ class RandomCrop(_Resized):
 
 
 @dataclass(frozen=True, repr=False)
-class RandomResizedCrop(_Sized):
+class RandomResizedCrop(_Crop):
     """A random part of the frame, of random area and shape, resized to the picture: as torchvision's.
 
     Parameters
@@ -120,14 +101,9 @@ class RandomResizedCrop(_Sized):
     ratio: Tuple[float, float] = (3 / 4, 4 / 3)
     reducing_gap: float = 1.125
 
-    def __post_init__(self) -> None:
-        self._check_sized()
-        self._span("scale", 0.0, 1.0, "least and greatest fraction of the area, above 0 and up to 1")
-        self._span("ratio", 0.0, 1e9, "least and greatest width over height, above 0")
-
 
 @dataclass(frozen=True, repr=False)
-class MultiScaleCrop(_Sized):
+class MultiScaleCrop(_Crop):
     """A part whose sides are 1, 7/8, 3/4 or 0.66 of the frame's shorter side, resized to the picture (TSN).
 
     Parameters
@@ -149,10 +125,6 @@ class MultiScaleCrop(_Sized):
     fixed: bool = False
     reducing_gap: float = 1.125
 
-    def __post_init__(self) -> None:
-        self._check_sized()
-        self._keep("fixed", bool(self.fixed))
-
 
 @dataclass(frozen=True, repr=False)
 class ThreeCrop(_Resized):
@@ -171,7 +143,7 @@ class ThreeCrop(_Resized):
 
 
 @dataclass(frozen=True, repr=False)
-class Cover(_Cropped):
+class Cover(_Crop):
     """The largest part of the frame in the shape of the picture, resized without distortion.
 
     Parameters
@@ -197,21 +169,9 @@ class Cover(_Cropped):
     random: bool = False
     reducing_gap: float = 1.125
 
-    def __post_init__(self) -> None:
-        if (self.size is None) == (self.sizes is None):
-            self._refuse("size" if self.sizes is None else "sizes", "either size or sizes")
-        if self.sizes is None:
-            self._side("size")
-        else:
-            self._keep("sizes", tuple(tuple(each) if isinstance(each, list) else each for each in self.sizes))
-            if not self.sizes or not all(isinstance(size(each), tuple) for each in self.sizes):
-                self._refuse("sizes", "one or more heights and widths")
-        self._keep("random", bool(self.random))
-        self._check_gap()
-
 
 @dataclass(frozen=True, repr=False)
-class SmartResize(_Cropped):
+class SmartResize(_Crop):
     """The whole frame in about its own shape and size, as Qwen2-VL and Qwen2.5-VL take it: ``smart_resize`` of transformers.
 
     Both sides become multiples of ``factor``, and the number of pixels is kept within bounds. All clips of a batch have the
@@ -272,16 +232,6 @@ class SmartResize(_Cropped):
             per_video=True,
             reducing_gap=reducing_gap,
         )
-
-    def __post_init__(self) -> None:
-        self._whole("factor", 1, 65500)
-        self._whole("max_pixels", 1, U64)
-        self._whole("min_pixels", 1, U64)
-        self._keep("per_video", bool(self.per_video))
-        if self.min_pixels > self.max_pixels and not self.per_video:
-            self._refuse("max_pixels", f"at least min_pixels, which is {self.min_pixels:,}")
-        self._whole("total_pixels", 1, U64, optional=True)
-        self._check_gap()
 
 
 Crop = Union[CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover, SmartResize]

@@ -20,29 +20,20 @@ from .words import Draws, ShortClips, Start, WindowPad
 Rate = Union[float, str, None]
 
 
-class _Counted(Value):
-    """Of a fixed number of frames."""
+class _Frames(Value):
+    """A value of the option ``frames``."""
 
-    count: int
-    short: ShortClips
-    draws: Draws
-
-    def _check_counted(self) -> None:
-        self._whole("count", 1)
-        self._word("short", ShortClips)
-        self._word("draws", Draws)
+    _option = "frames"
+    _is_one_of_several = True
 
 
 @dataclass(frozen=True, repr=False)
-class _Spread(_Counted):
-    """Of rules that take nothing else."""
+class _Spread(_Frames):
+    """A rule for a number of frames that are spread over the clip."""
 
     count: int
     short: ShortClips = "repeat"
     draws: Draws = "rotate"
-
-    def __post_init__(self) -> None:
-        self._check_counted()
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,20 +76,8 @@ class Random(_Spread):
     """
 
 
-class _Paced(_Counted):
-    """Of runs of frames."""
-
-    fps: Rate
-    stride: int
-
-    def _check_paced(self) -> None:
-        self._check_counted()
-        self._rate("fps")
-        self._whole("stride", 1)
-
-
 @dataclass(frozen=True, repr=False)
-class Run(_Paced):
+class Run(_Frames):
     """A run of frames, from a random start or in the middle of the clip.
 
     Parameters
@@ -128,13 +107,9 @@ class Run(_Paced):
     short: ShortClips = "repeat"
     draws: Draws = "rotate"
 
-    def __post_init__(self) -> None:
-        self._check_paced()
-        self._word("at", Start)
-
 
 @dataclass(frozen=True, repr=False)
-class Windows(_Paced):
+class Windows(_Frames):
     """Every run of frames of each clip, or every ``hop``-th: each is a sample of its own.
 
     Parameters
@@ -176,17 +151,9 @@ class Windows(_Paced):
     short: ShortClips = "repeat"
     draws: Draws = "rotate"
 
-    def __post_init__(self) -> None:
-        self._check_paced()
-        self._whole("hop", 1)
-        self._whole("past", 0, self.count - 1)
-        self._word("pad", WindowPad)
-        if self.pad != "drop" and self.short != "repeat":
-            self._refuse("short", "none beside a pad, because no clip is then too short")
-
 
 @dataclass(frozen=True, repr=False)
-class Views(_Paced):
+class Views(_Frames):
     """Several runs of each clip, spread evenly: each is a sample of its own, for testing.
 
     Parameters
@@ -213,13 +180,9 @@ class Views(_Paced):
     short: ShortClips = "repeat"
     draws: Draws = "rotate"
 
-    def __post_init__(self) -> None:
-        self._whole("views", 1)
-        self._check_paced()
-
 
 @dataclass(frozen=True, repr=False)
-class AllFrames(Value):
+class AllFrames(_Frames):
     """All frames of each clip, whatever their number.
 
     A batch is as long as its longest clip on any rank, or as its bucket, and :attr:`vidrec.Batch.frame_mask` is False
@@ -243,11 +206,6 @@ class AllFrames(Value):
     max: Optional[int] = None
     fps: Rate = None
     draws: Draws = "rotate"
-
-    def __post_init__(self) -> None:
-        self._whole("max", 1, optional=True)
-        self._rate("fps")
-        self._word("draws", Draws)
 
 
 Frames = Union[Uniform, Random, Run, Windows, Views, AllFrames]

@@ -17,7 +17,6 @@ from typing import (
     Generic,
     Iterator,
     Literal,
-    Mapping,
     NoReturn,
     Optional,
     Sequence,
@@ -32,31 +31,17 @@ from numpy.typing import NDArray
 
 from . import _display, _lightning, _memory, _options, _vidrec
 from . import _device
-from . import jpegs as _jpegs
 from ._habits import explain_options, import_whole
-from ._options import (
-    Arrays,
-    CacheGiven,
-    DtypeGiven,
-    OrderGiven,
-    OutputGiven,
-    PrefetchGiven,
-    Tensors,
-)
+from ._options import Arrays, Tensors
 from ._ranks import distributed, process_group, ranks_of_last_loop
 from ._storage import Path
 from .batch import Batch, Share
-from .batching import Batching
-from .cameras import Cameras
-from .colors import ColorJitter, Normalize
 from .dataset import Dataset, open
 from .errors import Error, LoaderWarning, MapError, UsageError
 from .mixing import Mix
 from .monitor import Monitor
-from .own_options import CropGiven, FramesGiven
 from .results import LoaderStats
-from .tracks import TrackWindow
-from .words import Channels, Last, Layout, OnBadFrame, Output
+from .words import Output
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]
@@ -128,10 +113,9 @@ class Loader(Generic[B]):
     on_bad_frame : {"error", "substitute"}, default "error"
         What happens to a clip that cannot be read: its batch raises an exception (the next batch still comes), or
         another clip replaces it, which :attr:`Batch.params` and :meth:`stats` say.
-    output : {"torch", "numpy", "jpeg"}, tensor, array or a list of them, optional
-        Whether batches hold tensors or arrays. Default: torch if it is installed. With ``"jpeg"`` frames are not decoded:
-        batches have :attr:`Batch.jpegs`, for a decoder on a GPU, and :func:`vidrec.torch.finish` makes the frames. Batches
-        are decoded into tensors or arrays of your own in turn; each is filled again when you ask for the next batch.
+    output : {"torch", "numpy"}, tensor, array or a list of them, optional
+        Whether batches hold tensors or arrays. Default: torch if it is installed. Batches are decoded into
+        tensors or arrays of your own in turn; each is filled again when you ask for the next batch.
     pin_memory : bool, default False
         Decode straight into torch's pinned memory, for copies with ``non_blocking=True``. If torch finds no accelerator,
         it warns, and memory is not pinned.
@@ -191,7 +175,7 @@ class Loader(Generic[B]):
         dataset: Union[Dataset, Mix, Path],
         batch_size: int = 16,
         *,
-        output: Union[Literal["torch", "jpeg"], Tensors, None] = None,
+        output: Union[Literal["torch"], Tensors, None] = None,
         **options: Unpack[_options.LoaderKeywords],
     ) -> None: ...
     @overload
@@ -212,42 +196,9 @@ class Loader(Generic[B]):
         output: Optional[Output],
         **options: Unpack[_options.LoaderKeywords],
     ) -> None: ...
-    @explain_options
-    def __init__(
-        self,
-        dataset: Union[Dataset, Mix, Path],
-        batch_size: int = 16,
-        *,
-        frames: FramesGiven = None,
-        crop: CropGiven = 224,
-        flip: float = 0.0,
-        color: Optional[ColorJitter] = None,
-        channels: Channels = "rgb",
-        dtype: DtypeGiven = "uint8",
-        normalize: Optional[Normalize] = None,
-        layout: Layout = "BTCHW",
-        shuffle: bool = False,
-        order: OrderGiven = None,
-        seed: int = 0,
-        rank: Optional[Tuple[int, int]] = None,
-        last: Last = "keep",
-        batching: Optional[Batching] = None,
-        cameras: Optional[Cameras] = None,
-        fields: Sequence[str] = (),
-        tracks: Optional[Mapping[str, TrackWindow]] = None,
-        on_bad_frame: OnBadFrame = "error",
-        output: OutputGiven = None,
-        pin_memory: bool = False,
-        device: Union[str, torch.device, None] = None,
-        device_cache: Union[int, str, None] = None,
-        threads: Optional[int] = None,
-        prefetch: PrefetchGiven = 4,
-        decoded_cache: CacheGiven = None,
-        process: bool = False,
-    ) -> None:
-        # How it is written, before there is anything else in this function.
-        given = {name: value for name, value in locals().items() if name not in ("self", "dataset")}
-        self._asked = asked = _options.Options(**given)
+    @explain_options(_options.DEFAULTS)
+    def __init__(self, dataset: Union[Dataset, Mix, Path], batch_size: int = 16, **options: Any) -> None:
+        self._asked = asked = _options.Options(batch_size=batch_size, **options)
         self._written = repr(dataset if isinstance(dataset, (Dataset, Mix)) else os.fspath(dataset))
         self.dataset = dataset if isinstance(dataset, (Dataset, Mix)) else open(dataset)
         """The data set, or the mix."""
@@ -357,7 +308,7 @@ class Loader(Generic[B]):
 
     def __len__(self) -> int:
         """Batches of a whole epoch on this rank; a loop that resumes in the middle of one has fewer."""
-        return self._ready().batches_per_epoch()
+        return self._ready().batches_per_epoch
 
     def __iter__(self) -> Iterator[B]:
         return _Iterator(self)
@@ -379,7 +330,7 @@ class Loader(Generic[B]):
     @property
     def shape(self) -> Tuple[int, ...]:
         """Shape of :attr:`Batch.frames`; if batches differ in shape, that of the largest."""
-        return self._shown(self._ready().shape())
+        return self._shown(self._ready().shape)
 
     def _shown(self, stored: Sequence[int]) -> Tuple[int, ...]:
         """A shape as it is stored, in the form that was asked for."""
@@ -416,7 +367,7 @@ class Loader(Generic[B]):
         """Batches of this epoch that came already, also before the run resumed: ``tqdm(loader, initial=loader.batches_done)``."""
         epoch, number = self._place or (self._next_epoch, 0)
         engine = self._ready()
-        is_rest = self._resumed is not None and epoch == engine.first_epoch()
+        is_rest = self._resumed is not None and epoch == engine.first_epoch
         return number + (max(0, len(self) - engine.batches_in(epoch)) if is_rest else 0)
 
     def set_epoch(self, epoch: int) -> None:
@@ -462,7 +413,7 @@ class Loader(Generic[B]):
         before = self._resumed, self._next_epoch, self._place
         self._resumed = json.dumps(state)
         try:
-            self._next_epoch, self._place = self._ready().first_epoch(), None
+            self._next_epoch, self._place = self._ready().first_epoch, None
         except Error:
             self._resumed, self._next_epoch, self._place = before
             raise
@@ -480,8 +431,7 @@ class Loader(Generic[B]):
         if self._feed is not None:
             inner, frames = self._feed.finish(self._feed.start(engine.batch_jpegs(epoch, number)), epoch, number)
             return made.mapped(made.batch(inner, epoch, number, made.shown(frames)))
-        inner = engine.batch_jpegs(epoch, number) if self._output == "jpeg" else engine.batch(epoch, number)
-        return made.mapped(made.batch(inner, epoch, number))
+        return made.mapped(made.batch(engine.batch(epoch, number), epoch, number))
 
     def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
         """Write what the loader does to a file or named pipe, for another process to read.
@@ -543,18 +493,6 @@ class _Made(Generic[B]):
         self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
         self._asked, self._shape = loader._asked, loader._shown
 
-    def jpegs(self, inner: _vidrec.Batch) -> Optional[_jpegs.Jpegs]:
-        """JPEGs without a copy, if the batch is of these."""
-        stored = inner.jpegs
-        if stored is None:
-            return None
-        asked, last_3d = self._asked, self._channels_last_3d
-        form = (asked.channels, str(asked.dtype), "BCTHW" if last_3d else asked.layout, last_3d, self._cameras)
-        recipe = _jpegs.Recipe(self._shape(inner.shape), *form)
-        samples: Any = inner.samples
-        data = np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples)
-        return _jpegs.of(data, stored, self._known, recipe)
-
     def frames(self, samples: Any) -> Any:
         """Samples without a copy."""
         return self.shown(np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples))
@@ -578,18 +516,16 @@ class _Made(Generic[B]):
         frame_mask = self._known(inner.frame_mask, np.bool_).reshape(per_frame)
         times = self._known(inner.times, np.float64).reshape(per_frame)
         fields = {name: self._field(kind, values) for name, kind, values in inner.fields}
-        jpegs = self.jpegs(inner) if frames is None else None
-        if jpegs is None:
-            frames = self.frames(inner.samples) if frames is None else frames
-            if self._cameras and frames.ndim == 5:
-                frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
+        frames = self.frames(inner.samples) if frames is None else frames
+        if self._cameras and frames.ndim == 5:
+            frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
         camera_mask = None
         if self._cameras:
             camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
         source_ids = self._known(inner.source_ids, np.int64) if self._names else None
         tracks, track_masks, track_times, track_dims = self._tracks(inner)
         known = (self._share(inner), frame_mask, times, epoch, number, fields, None, source_ids, self._names)
-        more = (tracks, track_masks, camera_mask, track_times, jpegs, track_dims)
+        more = (tracks, track_masks, camera_mask, track_times, track_dims)
         return Batch(frames, labels, clips, mask, inner, *known, *more)
 
     def _share(self, inner: _vidrec.Batch) -> Share:
@@ -653,7 +589,6 @@ class _Iterator(Generic[B]):
         # If several loops run, the loader describes the one that began last. A reference to this iterator would keep it.
         self._token = object()
         self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
-        self._are_jpegs = loader._output == "jpeg"
         if loader._out is not None:
             _memory.check_apart(loader._out, loader.shape, str(loader._asked.dtype), loader._channels_last_3d)
         self._process = os.getpid()
@@ -674,12 +609,11 @@ class _Iterator(Generic[B]):
         for text in engine.warnings_of(self._epoch):
             warnings.warn(text, LoaderWarning, stacklevel=3)
         self._made = _Made(loader, self._torch)
-        self._into: Optional[_vidrec.BatchesInto] = None
-        self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches]
+        self._into: Optional[_vidrec.Batches] = None
         # What makes frames on a device, and the batches that it makes.
         self._feed = loader._feed
         self._started: Deque[Any] = deque()
-        if self._are_jpegs or self._feed is not None:
+        if self._feed is not None:
             self._batches = engine.iter_jpegs(self._epoch, self._number, self._step)
         elif loader._out is None and self._allocate is None:
             self._batches = engine.iter(self._epoch, self._number, self._step)
@@ -720,7 +654,7 @@ class _Iterator(Generic[B]):
             for tensor in loader._out:
                 self._provide(tensor)
         else:
-            for _ in range(loader._asked.depth(self._engine.batch_bytes())):
+            for _ in range(loader._asked.depth(self._engine.batch_bytes)):
                 self._provide_pinned()
 
     def __iter__(self) -> Iterator[B]:
@@ -753,14 +687,12 @@ class _Iterator(Generic[B]):
             self._finish()
             raise StopIteration
         batch = self._made.batch(inner, self._epoch, self._number, frames)
-        if batch._jpegs is not None and self._allocate is not None:
-            batch._jpegs = batch._jpegs._in(self._allocate)
         self._advance()
         return self._made.mapped(batch)
 
     def _take_from_device(self, feed: Feed) -> B:
         """The next batch. The one after it is started first, so that the device makes it while this one is used."""
-        batches = cast(_vidrec.JpegBatches, self._batches)
+        batches = self._batches
         while not self._started or (len(self._started) < 2 and self._started[0] is not None and batches.is_ready()):
             try:
                 inner = batches.next()
@@ -782,27 +714,27 @@ class _Iterator(Generic[B]):
             self._advance()
         return self._made.mapped(batch)
 
-    def _next_into(self, into: _vidrec.BatchesInto) -> Tuple[Any, Optional[_vidrec.Batch]]:
+    def _next_into(self, into: _vidrec.Batches) -> Tuple[Any, Optional[_vidrec.Batch]]:
         if self._allocate is not None:
             self._last = None
         elif self._last is not None:
             self._provide(self._last)
             self._last = None
         try:
-            found = into.next()
+            inner = into.next()
         except Error:
             tensor = self._given.popleft()
             self._provide_pinned() if self._allocate is not None else self._provide(tensor)
             raise
-        if found is None:
+        if inner is None:
             return None, None
         self._last = self._given.popleft()
         if self._allocate is not None:
             self._provide_pinned()
-            return self._made.shown(_memory.start(self._last, found[1].shape)), found[1]
-        if tuple(self._last.shape) == tuple(self._made.shape(found[1])):
-            return self._last, found[1]
-        return self._made.shown(_memory.start(self._last, found[1].shape, self._loader._channels_last_3d)), found[1]
+            return self._made.shown(_memory.start(self._last, inner.shape)), inner
+        if tuple(self._last.shape) == tuple(self._made.shape(inner)):
+            return self._last, inner
+        return self._made.shown(_memory.start(self._last, inner.shape, self._loader._channels_last_3d)), inner
 
     def _provide(self, tensor: Any) -> None:
         loader = self._loader
@@ -813,7 +745,7 @@ class _Iterator(Generic[B]):
 
     def _provide_pinned(self) -> None:
         assert self._into is not None and self._allocate is not None
-        tensor = self._allocate(self._engine.shape(), str(self._loader._asked.dtype))
+        tensor = self._allocate(self._engine.shape, str(self._loader._asked.dtype))
         self._given.append(tensor)
         self._into.provide(tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor)
 

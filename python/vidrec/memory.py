@@ -30,14 +30,11 @@ class Prefetch(Value):
     Prefetch(batches=8, bytes='4GiB')
     """
 
+    _option = "prefetch"
+
     batches: int = 4
     bytes: Size = "1GiB"
     readahead: int = 4
-
-    def __post_init__(self) -> None:
-        self._whole("batches", 1)
-        self._bytes("bytes")
-        self._whole("readahead")
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,13 +56,15 @@ class DecodedCache(Value):
     DecodedCache(size='200GB', dir='/mnt/planes')
     """
 
+    _option = "decoded_cache"
+
     size: Size
     dir: Optional[Path] = None
 
     def __post_init__(self) -> None:
-        self._bytes("size")
         # Another process may have another working folder.
         self._keep("dir", None if self.dir is None else os.path.abspath(os.fspath(self.dir)))
+        super().__post_init__()
 
 
 __all__ = ["DecodedCache", "Prefetch"]

@@ -6,16 +6,17 @@ import json
 import math
 import operator
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, get_args
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _vidrec
-from ._options import own_options, windows
+from ._options import OWN, own_options
 from ._storage import Path
+from ._values import check
 from .colors import ColorJitter, Normalize
 from .dataset import Dataset, opened, picture_stats_of, track_stats_of
 from .errors import UsageError
 from .frames import Uniform
-from .own_options import FRAMES, CropGiven, FramesGiven, Own, one
+from .own_options import CropGiven, FramesGiven, Own, whole_form
 from .results import TrackStats
 from .tracks import TrackWindow
 from .words import MixLabels
@@ -70,9 +71,13 @@ class Source(Own):
     tracks: Optional[Mapping[str, TrackWindow]] = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
-        self._keep("tracks", windows(self.tracks))
-        self._keep("frames", one("mix: frames", self.frames, FRAMES, Uniform))
-        self._check_own("mix")
+        self._keep("frames", whole_form(Uniform, self.frames))
+        super().__post_init__()
+
+    def _check(self) -> None:
+        for name in OWN:
+            if getattr(self, name) is not None:
+                check(name, getattr(self, name))
 
 
 def mix(
@@ -81,7 +86,7 @@ def mix(
     samples_per_epoch: Optional[int] = None,
     window: int = 1000,
     schedule: Sequence[Tuple[int, Mapping[str, float]]] = (),
-    labels: Union[MixLabels, Mapping[str, Mapping[Union[str, int], int]]] = "joined",
+    labels: MixLabels = "joined",
 ) -> Mix:
     """Mix several data sets, each with a weight, for a :class:`Loader`.
 
@@ -104,10 +109,9 @@ def mix(
         Weights of all sources from some samples on: ``[(100_000, {"kinetics": 0.5, "ssv2": 0.5})]``. Samples are counted
         over all ranks and epochs from 0, not batches, so that a run may go on with other batches. One from 0 on replaces
         the weights of ``sources``.
-    labels : str or mapping, default "joined"
+    labels : {"joined", "separate"}, default "joined"
         ``"joined"``: classes are joined by name, as :func:`merge` does. ``"separate"``: the labels of each source begin
-        behind those of the one before. Or for some sources the label of each class by name, or by number where labels have
-        no names: ``{"ssv2": {"push": 3}}``; other sources then keep their labels.
+        behind those of the one before. :func:`relabel` gives a data set other labels first.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def mix(
     ------
     UsageError
         A weight is negative or not a number, or none is positive; a source has no clips; the schedule has an unknown name,
-        lacks one, or its steps do not increase; a class has no label.
+        lacks one, or its steps do not increase.
 
     Examples
     --------
@@ -156,8 +160,7 @@ class Mix:
         steps = [(_count("schedule", step, 0), _weights(given)) for step, given in schedule]
         samples = None if samples_per_epoch is None else _count("samples_per_epoch", samples_per_epoch, 1)
         window = min(_count("window", window, 1), 2**32 - 1)
-        rule = _rule(labels)
-        options = {"samples_per_epoch": samples, "window": window, "schedule": steps, "labels": rule, "own": own_options(given)}
+        options = {"samples_per_epoch": samples, "window": window, "schedule": steps, "labels": labels, "own": own_options(given)}
         named = [(name, source.data._inner, source.weight) for name, source in given.items()]
         self._inner = _vidrec.Mix(named, json.dumps(options))
         self._recipe = (given, samples, window, _steps(steps), labels)
@@ -174,7 +177,7 @@ class Mix:
 
     @property
     def classes(self) -> List[str]:
-        """Class names by label; empty if labels have no names, or were given."""
+        """Class names by label; empty if labels have no names."""
         return self._inner.classes()
 
     def track_stats(self, tracks: Optional[Sequence[str]] = None) -> Dict[str, TrackStats]:
@@ -250,23 +253,6 @@ def _weights(given: Mapping[str, float]) -> List[Tuple[str, float]]:
 def _steps(steps: List[Tuple[int, List[Tuple[str, float]]]]) -> List[Tuple[int, Dict[str, float]]]:
     """The schedule in the form in which it is given."""
     return [(step, dict(weights)) for step, weights in steps]
-
-
-def _rule(labels: Any) -> Any:
-    """The rule for labels, as the library reads it."""
-    if isinstance(labels, Mapping):
-        return {"maps": [(source, _labels(source, given)) for source, given in labels.items()]}
-    if labels in get_args(MixLabels):
-        return labels
-    raise UsageError(f"mix: labels: expected 'joined', 'separate' or labels of sources, found {labels!r}")
-
-
-def _labels(source: str, given: Mapping[Union[str, int], int]) -> List[Tuple[str, int]]:
-    new = [(str(name), operator.index(label)) for name, label in given.items()]
-    for name, label in new:
-        if not 0 <= label < 2**32:
-            raise UsageError(f"mix: label of class {name!r} of source {source!r}: expected 0 or more, found {label}")
-    return new
 
 
 def _count(option: str, value: Any, least: int) -> int:

@@ -14,15 +14,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence, Union
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ._values import Value
-from .errors import UsageError
+
+
+class _Order(Value):
+    """A value of the option ``order``."""
+
+    _option = "order"
+    _is_one_of_several = True
 
 
 @dataclass(frozen=True, repr=False)
-class Shuffled(Value):
+class Shuffled(_Order):
     """All samples in a new random order in each epoch: what ``shuffle=True`` is for a data set on this machine.
 
     Examples
@@ -35,7 +40,7 @@ class Shuffled(Value):
 
 
 @dataclass(frozen=True, repr=False)
-class Blocks(Value):
+class Blocks(_Order):
     """A random order that reads runs of neighbors, for disks that are slow at random.
 
     The order of blocks is random, and so is that of the samples of the blocks that are mixed at a time.
@@ -56,13 +61,9 @@ class Blocks(Value):
     block: int
     window: int
 
-    def __post_init__(self) -> None:
-        self._whole("block", 1)
-        self._whole("window", 1)
-
 
 @dataclass(frozen=True, repr=False)
-class Homes(Value):
+class Homes(_Order):
     """Blocks in random order of which each rank reads mostly its own, for clusters whose nodes keep what they read.
 
     Parameters
@@ -90,16 +91,14 @@ class Homes(Value):
     homes: Optional[int] = None
     exchange: float = 1.0
 
-    def __post_init__(self) -> None:
-        for name in ("block", "window", "homes"):
-            self._whole(name, 1, optional=True)
+    def _check(self) -> None:
         if (self.block is None) != (self.window is None):
-            self._refuse("block" if self.block is None else "window", "both block and window, or neither")
-        self._number("exchange", 0.0, 1.0)
+            self._refuse("window", "both block and window, or neither")
+        super()._check()
 
 
 @dataclass(frozen=True, repr=False)
-class Weighted(Value):
+class Weighted(_Order):
     """Samples that are drawn by weight, with replacement.
 
     Parameters
@@ -110,26 +109,10 @@ class Weighted(Value):
     Examples
     --------
     >>> vidrec.Weighted([1, 1, 0.5])
-    Weighted(weights=(1.0, 1.0, 0.5))
+    Weighted(weights=(1, 1, 0.5))
     """
 
     weights: Union[Sequence[float], NDArray[Any]]
-
-    def __post_init__(self) -> None:
-        try:
-            found = np.asarray(self.weights, np.float64)
-        except (TypeError, ValueError):
-            self._refuse("weights", "a number for each sample")
-        if found.ndim != 1:
-            self._refuse("weights", "a number for each sample")
-        wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
-        if wrong.size:
-            at = wrong[0]
-            raise UsageError(f"Weighted.weights: weight of sample {at}: expected a number from 0, found {found[at]}")
-        if not found.any():
-            raise UsageError("Weighted.weights: no sample has a positive weight")
-        # As a tuple, which compares.
-        self._keep("weights", tuple(found.tolist()))
 
 
 Order = Union[Shuffled, Blocks, Homes, Weighted]

@@ -1,18 +1,17 @@
-"""What ``torch.utils.data.DataLoader`` takes, and what makes pictures of frames that a GPU decoded.
+"""Data sets for ``torch.utils.data.DataLoader``, and the normalization of frames on a GPU.
 
 :class:`vidrec.Loader` needs no ``DataLoader``: it is one. :class:`IterableDataset` and :class:`MapDataset` are for code that
-insists, or that does more for each clip in Python than threads can bear. :func:`normalize` is for batches of bytes,
-:func:`finish` for a loader with ``output="jpeg"``.
+insists, or that does more for each clip in Python than threads can bear. :func:`normalize` is for batches of bytes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import torch
 import torch.utils.data
 
-from . import _finish, _samples
+from . import _samples
 from ._storage import Path
 from .batch import Batch
 from .colors import Normalize
@@ -33,49 +32,6 @@ def _shared(number: int) -> torch.Tensor:
     value = torch.tensor(number)
     value.share_memory_()  # type: ignore[no-untyped-call, unused-ignore]
     return value
-
-
-def finish(batch: Batch[torch.Tensor], decoded: Sequence[torch.Tensor]) -> Batch[torch.Tensor]:
-    """Make the pictures of a batch of JPEGs that were decoded elsewhere.
-
-    They are cropped, resized, mirrored, colored and normalized on the device of the decoded frames, as the loader would have
-    done it. How close they come to its own pictures depends on the decoder.
-
-    Parameters
-    ----------
-    batch : Batch
-        From a loader with ``output="jpeg"``.
-    decoded : sequence of torch.Tensor
-        What each JPEG of ``batch.jpegs`` decodes to, in RGB: uint8 of shape (3, height, width), all on one device.
-
-    Returns
-    -------
-    Batch
-        The same batch with :attr:`Batch.frames`, in the loader's ``layout`` and ``dtype``, and without ``jpegs``; everything
-        is on the device of the frames.
-
-    Raises
-    ------
-    UsageError
-        The batch has no JPEGs, or these are not its frames.
-
-    Examples
-    --------
-    >>> import io, numpy as np, torch
-    >>> from PIL import Image
-    >>> import vidrec.torch
-    >>> crop = vidrec.RandomResizedCrop(64)
-    >>> loader = vidrec.Loader("train", batch_size=4, crop=crop, dtype="float32", output="jpeg")
-    >>> batch = next(iter(loader))
-    >>> decoded = [torch.tensor(np.array(Image.open(io.BytesIO(jpeg)))).permute(2, 0, 1) for jpeg in batch.jpegs.arrays()]
-    >>> batch = vidrec.torch.finish(batch, decoded)
-    >>> batch.frames.shape
-    torch.Size([4, 8, 3, 64, 64])
-    """
-    frames = _finish.pictures(batch.jpegs, decoded)
-    finished = batch._with(frames, lambda tensor: tensor.to(frames.device, non_blocking=True))
-    finished._jpegs = None
-    return finished
 
 
 def normalize(

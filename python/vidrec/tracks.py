@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 
-from ._values import Value, number
+from ._values import Value, check
 from .errors import UsageError
 from .words import Missing, TrackAnchor, TrackHow
 
@@ -40,16 +39,8 @@ class TrackNormalize(Value):
     shift: Sequence[float]
     scale: Sequence[float]
 
-    def __post_init__(self) -> None:
-        for name in ("shift", "scale"):
-            given = getattr(self, name)
-            found = () if isinstance(given, str) or not hasattr(given, "__iter__") else tuple(given)
-            numbers = tuple(number(x, -math.inf, math.inf) for x in found)
-            if not numbers or any(x is None or math.isinf(x) or name == "scale" and x == 0 for x in numbers):
-                self._refuse(name, "finite numbers" + (" other than 0" if name == "scale" else ""))
-            self._keep(name, tuple(float(x) for x in numbers if x is not None))
-        if len(self.shift) != len(self.scale):
-            self._refuse("scale", f"as many numbers as shift has: {len(self.shift)}")
+    def _check(self) -> None:
+        TrackWindow(normalize=self)
 
     def undo(self, values: T, *, dims: Optional[int] = None) -> T:
         """Turn normalized values, such as the actions that a policy predicts, back into values of the track.
@@ -109,53 +100,11 @@ class TrackWindow(Value):
     follow: Optional[str] = None
     dims: Optional[int] = None
 
-    def __post_init__(self) -> None:
-        given = [name for name in ("window", "steps", "times") if getattr(self, name) is not None]
-        if len(given) > 1:
-            self._refuse(given[1], f"nothing beside {given[0]}")
-        if self.window is not None:
-            self._check_window()
-        if self.rate is not None and self.window is None and self.steps is None:
-            self._refuse("rate", "a window or steps that it is the rate of")
-        self._rate("rate")
-        if self.steps is not None:
-            self._check_steps()
-        if self.times is not None:
-            self._check_times()
-        self._word("how", TrackHow)
-        self._word("anchor", TrackAnchor)
-        self._word("missing", Missing)
-        self._whole("dims", 1, optional=True)
-        if self.normalize is not None and not isinstance(self.normalize, TrackNormalize):
-            self._refuse("normalize", "a vidrec.TrackNormalize, such as dataset.track_stats()['action'].normalize('mean_std')")
-        if self.follow is not None and not isinstance(self.follow, str):
-            self._refuse("follow", "'frames' or the name of a camera")
-
     def _name(self) -> str:
         return "track"
 
-    def _check_window(self) -> None:
-        given: Any = self.window
-        pair = tuple(given) if isinstance(given, (tuple, list)) and len(given) == 2 else (None, None)
-        start, end = (number(x, -math.inf, math.inf) for x in pair)
-        if start is None or end is None or not -math.inf < start <= end < math.inf:
-            self._refuse("window", "start and end in seconds, start first")
-        self._keep("window", pair)
-
-    def _check_steps(self) -> None:
-        if isinstance(self.steps, range):
-            if self.steps.step != 1 or not self.steps:
-                self._refuse("steps", "one or more steps in a row")
-        else:
-            self._whole("steps", 1)
-
-    def _check_times(self) -> None:
-        times = self.times
-        given = tuple(times) if times is not None and hasattr(times, "__iter__") and not isinstance(times, str) else ()
-        found = tuple(number(x, -math.inf, math.inf) for x in given)
-        if not found or any(x is None or math.isinf(x) for x in found):
-            self._refuse("times", "one or more times in seconds")
-        self._keep("times", found)
+    def _check(self) -> None:
+        check("tracks", {"track": self})
 
 
 def track(

@@ -77,7 +77,7 @@ Last = Literal["keep", "drop", "wrap", "pad"]
 """What happens to clips that do not fill a batch: ``last`` of :class:`vidrec.Loader`."""
 OnBadFrame = Literal["error", "substitute"]
 """What happens to a clip that cannot be read: ``on_bad_frame`` of :class:`vidrec.Loader`."""
-Output = Literal["torch", "numpy", "jpeg"]
+Output = Literal["torch", "numpy"]
 """What batches hold: ``output`` of :class:`vidrec.Loader`."""
 ColorStep = Literal["brightness", "contrast", "saturation"]
 """A change of colors: :attr:`vidrec.results.DrawnColor.order`."""

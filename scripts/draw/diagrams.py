@@ -292,7 +292,7 @@ LOADING = [
     ("8. plan", "loader/feed", "frames, crop, flip, colors:", "drawn once for a clip"),
     ("9. cut", "jpeg", "decode the tiles of the crop,", "at a scale that suffices"),
     ("10. one pass", "loader/kernel", "resample, color, normalize:", "sixteen pixels at a time"),
-    ("11. ahead", "loader/feed", "a ring of reused buffers,", "filled before you ask"),
+    ("11. ahead", "loader/feed", "a queue of reused buffers,", "filled before you ask"),
 ]
 STEP = (208.0, 68.0)  # width and height of a step's box
 ACROSS, DOWN = 241.0, 98.0

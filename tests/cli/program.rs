@@ -193,7 +193,7 @@ fn bench_measures_what_was_asked_for() {
     assert!(wanted.iter().all(|k| bench[k].as_f64().unwrap() > 0.0), "{bench}");
     assert!(bench["stats"]["frames"].as_u64().unwrap() >= 24);
     let run =
-        vidrec().arg("bench").arg(videos.out("set")).args(["dtype=uint8", "normalize=IMAGENET"]).output().unwrap();
+        vidrec().arg("bench").arg(videos.out("set")).args(["dtype=uint8", "normalize=imagenet"]).output().unwrap();
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(said.ends_with("; omit normalize=\n"), "options of the loader are no flags: {said}");
 }
@@ -206,19 +206,15 @@ fn bench_takes_every_way_of_loading() {
     let trace = videos.out("trace.jsonl");
     let small = ["batch_size=2", "--seconds", "0.02"];
     for more in [
-        &["frames=Run(3, stride=2)", "crop=MultiScaleCrop(32)", "color=ColorJitter(brightness=0.4)"][..],
-        &["frames=Windows(2)", "crop=ThreeCrop(32, resize=(40, 50))", "order=Blocks(2, window=2)"],
-        &["frames=Views(3, count=2)", "on_bad_frame=substitute", "--io", "read"],
-        &["order=Homes(homes=2, exchange=0.1, block=1, window=2)"],
-        &["batching=Buckets([8]), frames=AllFrames()", "prefetch=1", "--io", "read"],
+        &[r#"{"frames": {"Run": {"count": 3, "stride": 2}}, "color": {"brightness": 0.4}}"#, "crop=32"][..],
+        &[r#"crop={"ThreeCrop": {"size": 32, "resize": [40, 50]}}"#, r#"order={"Blocks": {"block": 2, "window": 2}}"#],
+        &[r#"frames={"Views": {"views": 3, "count": 2}}"#, "on_bad_frame=substitute", "--io", "read"],
+        &[r#"order={"Homes": {"homes": 2, "exchange": 0.1, "block": 1, "window": 2}}"#],
+        &[r#"batching={"Buckets": {"lengths": [8]}}"#, r#"frames={"AllFrames": {}}"#, "prefetch=1"],
     ] {
         let bench = report("bench", &videos.out("set"), &[&small[..], more].concat());
         assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more:?}: {bench}");
     }
-    let jpegs = report("bench", &videos.out("set"), &[&small[..], &["--output", "jpeg"]].concat());
-    let (frames, bytes) = (jpegs["stats"]["frames"].as_f64().unwrap(), jpegs["stats"]["bytes"].as_f64().unwrap());
-    assert_eq!(jpegs["bytes_per_frame"], bytes / frames);
-    assert_eq!((&jpegs["stats"]["tiles_decoded"], jpegs["frames_per_second"].as_f64() > Some(0.0)), (&0.into(), true));
     let args = ["batch_size=2", "--epochs", "3", "--trace", trace.to_str().unwrap()];
     let bench = report("bench", &videos.out("set"), &args);
     assert_eq!(bench["batches"], 6, "three epochs of four clips");
@@ -232,7 +228,7 @@ fn bench_takes_every_way_of_loading() {
         let cold = report("bench", &videos.out("set"), &["batch_size=2", "--cold", "--epochs", "1"]);
         assert_eq!(cold["batches"], 2, "{cold}");
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
-        let cache = format!("decoded_cache=DecodedCache(8MB, dir={:?})", folder.path());
+        let cache = format!(r#"decoded_cache={{"size": 8000000, "dir": {:?}}}"#, folder.path());
         let cache = [cache.as_str()];
         let crop = ["batch_size=2", "crop=32", "--epochs", "3"];
         let bench = report("bench", &videos.out("set"), &[&crop[..], &cache].concat());

@@ -133,7 +133,7 @@ fn secrets_are_in_no_output() {
 #[test]
 fn bench_says_what_went_over_the_network() {
     let served = Served::new();
-    let bench = "bench U/set frames=1 crop=16 batch_size=4 shuffle=True threads=1 --epochs 1 --memory-bytes 1MiB";
+    let bench = "bench U/set frames=1 crop=16 batch_size=4 shuffle=true threads=1 --epochs 1 --memory-bytes 1MiB";
     let report = served.json(&format!("{bench} --cold --json"));
     let remote = &report["stats"]["remote"];
     let counts = served.server.counts();

@@ -90,7 +90,8 @@ fn bytes_are_never_given_out_twice() {
     let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
     let expected = expected(&dir, &options, 4);
     let loader = loader(&dir, options);
-    assert!(batches(&loader, 1)[..] == expected[..4]);
+    // The other frames take bytes afterwards.
+    assert!((0..2).all(|k| loader.batch(0, k).unwrap() == expected[k as usize]));
     // How many are taken, as if none were.
     let file = File::options().write(true).open(&files(memory.path())[0]).unwrap();
     file.write_all_at(&[0; 8], 128).unwrap();
@@ -158,7 +159,7 @@ proptest! {
                 // Another frame's segment, or into the middle of one.
                 1 => file.write_all_at(&(read(index) ^ (64 << (value % 16))).to_ne_bytes(), index).unwrap(),
                 _ if segment > 0 && segment < 1 << 20 => {
-                    file.write_all_at(&[value as u8], segment + value % 72).unwrap();
+                    file.write_all_at(&[value as u8], segment + value % 64).unwrap();
                 }
                 _ => {}
             }

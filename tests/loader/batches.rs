@@ -265,6 +265,21 @@ fn a_frame_that_does_not_decode_is_named() {
     assert!(e.path().is_some_and(|path| path.display().to_string().contains("shard-00000-")), "{e}");
 }
 
+/// A tile is too short: without a CRC only decoding can tell.
+#[test]
+fn a_damaged_tile_is_an_error_with_its_place() {
+    let frame = |t| jpeg((96, 64), t);
+    let mut bad = frame(2);
+    let marker = bad.windows(2).position(|pair| pair == [0xFF, 0xD2]).unwrap();
+    bad.drain(marker - 3..marker);
+    let (_folder, dir) = write(&[vec![frame(0), frame(1)], vec![frame(3), bad]], (96, 64));
+    let loader = loader(&dir, options(1, (96, 64)));
+    let e = loader.batch(0, 1).unwrap_err();
+    assert_eq!((e.kind(), e.clip(), e.frame()), (vidrec::ErrorKind::Decode, Some(1), Some(1)), "{e}");
+    assert!(e.to_string().contains("damaged data"), "{e}");
+    loader.batch(0, 0).unwrap();
+}
+
 #[test]
 fn an_epoch_without_batches_is_an_error() {
     let refused = |dir: &std::path::Path, o| Loader::new(&Dataset::open(dir).unwrap(), o).unwrap_err().to_string();

@@ -64,7 +64,8 @@ fn serves_all_epochs() {
         let (ones, _) = allocations::large();
         assert!(ones <= most, "epoch {epoch}: {ones}");
     }
-    assert!(allocations::large().1 >= 3);
+    // The loader keeps memory, beside that of the batch that is held.
+    assert!(allocations::large().1 >= 2);
     drop(loader);
     assert_eq!(allocations::large().1, 1, "only the batch that is held");
     assert_eq!(held.map(|batch| batch.shape()), Some([2, 1, 3, 640, 640]));

@@ -195,7 +195,7 @@ fn what_was_used_of_each_source_follows_from_the_place() {
 }
 
 #[test]
-fn labels_are_joined_separate_or_given() {
+fn labels_are_joined_or_separate() {
     let sources = Sources::new();
     // The label of each clip in the stream, by its class.
     let labels = |labels: MixLabels| {
@@ -218,21 +218,6 @@ fn labels_are_joined_separate_or_given() {
     let separate = ["big/run 0", "big/sit 1", "small/push 2", "small/run 3", "tiny/fall 4"];
     let names = "big/run big/sit small/push small/run tiny/fall";
     assert_eq!(labels(MixLabels::Separate), (separate.map(String::from).into(), names.into()));
-    let map = |source: &str, map: &[(&str, u32)]| {
-        (source.to_owned(), map.iter().map(|&(class, label)| (class.to_owned(), label)).collect::<Vec<_>>())
-    };
-    let given = MixLabels::Maps(vec![map("small", &[("push", 7), ("run", 0)])]);
-    let expected = ["big/run 0", "big/sit 1", "small/push 7", "small/run 0", "tiny/fall 0"];
-    assert_eq!(labels(given), (expected.map(String::from).into(), String::new()));
-
-    let refused = |maps| {
-        let options = MixOptions { labels: MixLabels::Maps(maps), ..of_30() };
-        sources.mix([1.0; 3], options).unwrap_err().to_string()
-    };
-    let e = refused(vec![map("small", &[("push", 7)])]);
-    assert!(e.contains("\"run\" of source \"small\" has no label"), "{e}");
-    assert!(refused(vec![map("small", &[("push", 7), ("run", 0), ("jump", 1)])]).contains("no class \"jump\""));
-    assert!(refused(vec![map("huge", &[])]).contains("\"huge\", which is not a source"));
 }
 
 #[test]
@@ -254,8 +239,6 @@ fn plain_integers_stay_or_are_shifted_and_do_not_go_with_names() {
     assert_eq!(labels(&mix(MixLabels::Joined, &b).unwrap()), [(0, 0), (0, 1), (1, 0), (1, 1)]);
     assert_eq!(labels(&mix(MixLabels::Separate, &b).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
     assert_eq!(labels(&mix(MixLabels::Separate, &named).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
-    let map = MixLabels::Maps(vec![("a".into(), vec![("0".into(), 5), ("1".into(), 6)])]);
-    assert_eq!(labels(&mix(map, &b).unwrap()), [(0, 5), (0, 6), (1, 0), (1, 1)]);
     assert!(mix(MixLabels::Joined, &named).unwrap_err().to_string().contains("have no class names"));
 }
 

@@ -2,7 +2,6 @@
 
 mod batches;
 mod cameras;
-mod decoder;
 mod frozen;
 mod homes;
 mod into;

@@ -3,7 +3,7 @@
 use crate::common::until::until;
 use crate::common::{loader, options, set};
 use vidrec::order::Order;
-use vidrec::{Batch, Dataset, Dtype, LoaderOptions, Prefetch, PrefetchedBatch};
+use vidrec::{Batch, Dataset, LoaderOptions, Prefetch, PrefetchedBatch};
 
 fn ahead(prefetch: u32) -> LoaderOptions {
     LoaderOptions {
@@ -87,30 +87,6 @@ fn a_loader_may_go_before_its_batches() {
 fn no_epochs_are_no_batches() {
     let (_folder, dir) = set(2, 1, (16, 16));
     assert_eq!(loader(&dir, ahead(2)).iter(3..3).unwrap().count(), 0);
-}
-
-#[test]
-fn samples_go_to_memory_of_the_caller() {
-    let (_folder, dir) = set(4, 2, (32, 24));
-    for dtype in [Dtype::U8, Dtype::F32] {
-        let loader = loader(&dir, LoaderOptions { dtype, ..ahead(2) });
-        // Words, so that there is an aligned place and one that is not.
-        let mut words = vec![0u64; loader.batch_bytes() / 8 + 1];
-        let memory = bytes_of(&mut words);
-        let expected = loader.batch(0, 1).unwrap();
-        let facts = loader.batch_into(0, 1, &mut memory[..loader.batch_bytes()]).unwrap();
-        assert_eq!(&memory[..loader.batch_bytes()], expected.data.bytes());
-        assert_eq!((&facts.clips, &facts.params, facts.shape()), (&expected.clips, &expected.params, expected.shape()));
-        assert!(facts.data.bytes().is_empty());
-        let e = loader.batch_into(0, 1, &mut memory[..7]).unwrap_err();
-        assert!(e.to_string().contains("found 7 bytes"), "{e}");
-        let crooked = loader.batch_into(0, 1, &mut memory[1..][..loader.batch_bytes()]);
-        assert_eq!(crooked.is_ok(), dtype == Dtype::U8);
-    }
-}
-
-fn bytes_of(words: &mut [u64]) -> &mut [u8] {
-    bytemuck::cast_slice_mut(words)
 }
 
 #[test]

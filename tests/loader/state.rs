@@ -125,7 +125,6 @@ fn a_state_says_how_the_run_loaded_and_other_options_are_refused_by_name() {
     for may_differ in [
         shuffled(3, 1, 2),
         LoaderOptions { threads: None, prefetch: Prefetch { batches: 1, bytes: 9, readahead: 0 }, ..usual() },
-        LoaderOptions { decoder: vidrec::jpeg::JpegDecoder::Turbo, ..usual() },
     ] {
         resume(may_differ).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Tracks in batches, against a plain model: windows, draws, strides, threads, and runs that resume.
+//! Tracks in batches, against a plain model: windows, draws and strides.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
-    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, Mix, MixOptions,
-    OwnOptions, ShortClips, SoundCoding, Start, Track, TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow,
-    TrackNormalize, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
+    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, Missing, Mix, MixOptions, OwnOptions,
+    ShortClips, SoundCoding, Start, Track, TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow, TrackNormalize,
+    TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -372,28 +372,6 @@ fn captions_are_those_of_the_drawn_time() {
     assert_eq!(caption(last, 4).2, [(0.24, 0.74)], "from the first frame, although the window counts from the last");
     let (_, texts, times) = caption(TrackWindow { window: Some((5.0, 6.0)), ..TrackWindow::default() }, 4);
     assert_eq!((texts, times), (of(&[]).to_vec(), vec![]));
-}
-
-#[test]
-fn threads_and_resumed_runs_give_the_same_values() {
-    let (_folder, dir) = set(7);
-    let dataset = Dataset::open(&dir).unwrap();
-    let of = |threads| LoaderOptions {
-        threads: Some(threads),
-        frames: Frames::random(3),
-        order: Order::Shuffled,
-        ..with(&[("state", window(-0.1, 0.1, "30")), ("caption", TrackWindow::default())])
-    };
-    let tracks = |loader: &Loader, epochs| -> Vec<_> {
-        loader.iter(epochs).unwrap().map(|batch| batch.unwrap().tracks.clone()).collect()
-    };
-    let loader = Loader::new(&dataset, of(1)).unwrap();
-    let whole = tracks(&loader, 0..3);
-    assert_eq!(tracks(&Loader::new(&dataset, of(4)).unwrap(), 0..3), whole);
-    assert_ne!(whole[..4], whole[4..8], "new draws");
-    let state: LoaderState = serde_json::from_str(&serde_json::to_string(&loader.state(1, 2)).unwrap()).unwrap();
-    let resumed = Loader::resume(&dataset, of(2), &state).unwrap();
-    assert_eq!(tracks(&resumed, resumed.first_epoch()..3), whole[6..]);
 }
 
 /// A track of which a sample needs a small part: its checksum is that of all its bytes.

@@ -191,7 +191,8 @@ fn a_data_set_of_more_shards_than_files_that_may_be_open_is_read_all_the_same() 
         String::from_utf8_lossy(&run.stdout).into_owned()
     };
     assert!(run(&["verify"]).starts_with("intact"));
-    let bench = ["batch_size=20", "crop=RandomResizedCrop(32)", "shuffle=True", "threads=2", "--epochs", "1"];
+    let bench =
+        [r#"crop={"RandomResizedCrop": {"size": 32}}"#, "batch_size=20", "shuffle=true", "threads=2", "--epochs", "1"];
     for io in ["map", "read"] {
         run(&[&["bench"][..], &bench, &["--io", io]].concat());
     }

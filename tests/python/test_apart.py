@@ -243,7 +243,7 @@ def test_a_batch_that_cannot_be_sent_is_an_error_and_nobody_waits_for_it():
         def next(self):
             return {}
 
-    loop = serve._Loop(Server(), 3, Batches(), True)
+    loop = serve._Loop(Server(), 3, Batches())
     loop.provide(None)
     *place, error = sent.get(timeout=60)
     loop.end()

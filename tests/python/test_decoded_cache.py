@@ -38,7 +38,7 @@ def test_batches_are_the_same_and_the_loader_says_what_was_kept(ds, memory):
     assert same(frames(loader, range(4)), frames(make(ds), range(4)))
     stats = loader.stats()
     kept = stats.decoded_cache
-    assert kept.hits + kept.partial_hits + kept.misses == stats.frames and kept.other_frames == kept.refused == 0
+    assert kept.hits + kept.misses == stats.frames and kept.other_frames == kept.refused == 0
     assert kept.misses >= 96 and kept.hits > 0 and 0 < kept.kept_bytes < kept.taken_bytes <= kept.limit_bytes <= 8_000_000
     assert kept.extra == {} and kept.failure is None and make(ds).stats().decoded_cache is None
     (folder,) = pathlib.Path(memory).iterdir()
@@ -69,5 +69,5 @@ def test_options_that_make_no_sense_are_named(ds, memory):
     for cache in ["lots", 0, 100, "9999TB", True, vidrec.DecodedCache("8MB", dir="/proc")]:
         with pytest.raises(vidrec.UsageError, match="decoded_cache"):
             make(ds, decoded_cache=cache)
-    with pytest.raises(vidrec.UsageError, match="DecodedCache.size: expected a size such as '1GiB', '500MB' or 1000000, found 'lots'"):
+    with pytest.raises(vidrec.UsageError, match="loader option decoded_cache: .*expected a size such as 1GiB"):
         vidrec.DecodedCache("lots", dir=memory)

@@ -1,11 +1,9 @@
 """Windows that reach beyond their clip, against a plain model, and against what LeRobot documents of its own."""
-import io
 import json
 
 import numpy as np
 import pytest
 from conftest import make_videos
-from PIL import Image
 
 import vidrec
 
@@ -106,15 +104,6 @@ def test_padded_windows_are_those_of_the_model(episodes, seed):
     assert found == len(expected) == len(range(found))
 
 
-def test_there_is_a_sample_for_each_frame(episodes):
-    dataset = front(episodes)
-    samples = lambda **options: sum(len(b) for b in vidrec.Loader(dataset, 7, crop=SIDE, **options))  # noqa: E731
-    assert samples(frames=vidrec.Windows(2, stride=5, past=1, pad="edge")) == sum(LENGTHS)
-    assert samples(frames=vidrec.Windows(2, stride=5, past=1, pad="edge"), last="pad") == -(-sum(LENGTHS) // 7) * 7
-    assert samples(frames=vidrec.Windows(2, stride=5, short="skip")) == sum(max(n - 5, 0) for n in LENGTHS)
-    assert samples(frames=vidrec.Windows(2, fps=5, past=1, pad="zero")) == sum(-(-n // 2) for n in LENGTHS)
-
-
 @pytest.mark.parametrize("observed", [[-0.5, 0], [-0.4, 0, 0.4]])
 def test_samples_are_those_of_lerobot(episodes, observed):
     """An observation and a chunk of actions, as policies are trained with: values, and where they are padded."""
@@ -136,70 +125,3 @@ def test_samples_are_those_of_lerobot(episodes, observed):
             assert (~batch.track_masks["action"][i]).tolist() == action_is_pad
             np.testing.assert_array_equal(batch.tracks["action"][i], actions_of(clip)[action])
     assert next(expected, None) is None
-
-
-def facts(batch):
-    known = [batch.frames.tobytes(), batch.frame_mask.tolist(), batch.clips.tolist(), repr(batch.params)]
-    return [*known, repr(batch.times.tolist()), [(batch.tracks[n].tobytes(), m.tolist()) for n, m in batch.track_masks.items()]]
-
-
-@pytest.mark.parametrize("pad", ["edge", "zero"])
-def test_ranks_threads_and_resumed_runs_have_the_same_samples(episodes, pad):
-    frames = vidrec.Windows(3, stride=4, past=1, pad=pad)
-    options = {"frames": frames, "crop": vidrec.RandomCrop(SIDE), "shuffle": True, "seed": 5, "output": "numpy"}
-    options["tracks"] = {"action": vidrec.track(steps=range(-3, 4), rate=RATE), "step": vidrec.track()}
-    dataset = front(episodes)
-    make = lambda batch_size=4, **more: vidrec.Loader(dataset, batch_size, **options, **more)  # noqa: E731
-    whole = [facts(batch) for batch in make(threads=1)]
-    assert whole == [facts(batch) for batch in make(threads=4)]
-    first = make()
-    batches = iter(first)
-    begun = [facts(next(batches)) for _ in range(3)]
-    rest = make()
-    rest.load_state_dict(first.state_dict())
-    assert begun + [facts(batch) for batch in rest] == whole
-    of_ranks = zip(make(2, rank=(0, 2)), make(2, rank=(1, 2)))
-    clips = [clip for step in of_ranks for batch in step for clip in batch.clips.tolist()]
-    assert sorted(clips) == sorted(clip for batch in make() for clip in batch.clips.tolist())
-    other = vidrec.Loader(dataset, 4, **{**options, "frames": vidrec.Windows(3, stride=4, past=2, pad=pad)})
-    with pytest.raises(vidrec.UsageError, match="frames"):
-        other.load_state_dict(first.state_dict())
-
-
-def test_cameras_are_padded_together(episodes):
-    cameras = vidrec.Cameras(["front", "wrist"])
-    frames = vidrec.Windows(3, stride=4, past=1, pad="zero")
-    options = {"frames": frames, "crop": SIDE, "output": "numpy", "tracks": {"step": vidrec.track()}}
-    both = list(vidrec.Loader(episodes, 4, cameras=cameras, **options))
-    for camera in range(2):
-        alone = list(vidrec.Loader(episodes[camera::2], 4, **options))
-        for batch, one in zip(both, alone):
-            np.testing.assert_array_equal(batch.frames[:, camera], one.frames)
-            np.testing.assert_array_equal(batch.frame_mask, one.frame_mask)
-    assert len(both) == len(alone)
-
-
-@pytest.mark.parametrize("pad", ["edge", "zero"])
-def test_jpegs_and_mixes_have_the_same_pictures(episodes, pad):
-    torch = pytest.importorskip("torch")
-    from vidrec.torch import finish
-
-    frames = vidrec.Windows(3, stride=4, past=1, pad=pad)
-    dataset = front(episodes)
-    for batch, jpegs in zip(*(vidrec.Loader(dataset, 4, frames=frames, crop=SIDE, output=o) for o in ("numpy", "jpeg"))):
-        there = batch.frame_mask.ravel() | (pad == "edge")
-        assert np.asarray(jpegs.jpegs.places).tolist() == np.flatnonzero(there).tolist()
-        np.testing.assert_array_equal(np.asarray(jpegs.frame_mask), batch.frame_mask)
-        images = (Image.open(io.BytesIO(np.asarray(jpeg).tobytes())) for jpeg in jpegs.jpegs.arrays())
-        decoded = [torch.tensor(np.array(image.convert("RGB"))).permute(2, 0, 1) for image in images]
-        finished = finish(jpegs, decoded).frames.numpy()
-        difference = finished.astype(float) - batch.frames.astype(float)
-        assert np.abs(difference).mean() < 4 and (finished.reshape(len(there), -1)[~there] == 0).all()
-    mix = vidrec.mix({"a": (dataset[:2], 1), "b": (dataset[2:], 1)}, samples_per_epoch=20)
-    for batch in vidrec.Loader(mix, 4, frames=frames, crop=SIDE, output="numpy"):
-        for i, clip in enumerate(batch.clips.tolist()):
-            stored = pictures(dataset, clip)
-            of_params = iter(batch.params[i].frames)
-            for picture, meant in zip(batch.frames[i], batch.frame_mask[i]):
-                expected = stored[next(of_params)] if meant or pad == "edge" else np.zeros_like(picture)
-                np.testing.assert_array_equal(picture, expected)

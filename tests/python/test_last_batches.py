@@ -28,49 +28,12 @@ def test_the_last_batch_is_smaller(ds):
     assert clips(make(ds, 12)) == [list(range(12))], "and none is empty"
 
 
-@pytest.mark.parametrize(("world", "batch_size"), [(2, 2), (2, 5), (5, 2), (7, 3), (12, 1)])
-def test_ranks_have_as_many_batches_and_each_clip_comes_once(ds, world, batch_size):
-    for epoch in range(2):
-        ranks = [make(ds, batch_size, rank=(rank, world), shuffle=True) for rank in range(world)]
-        for rank in ranks:
-            rank.set_epoch(epoch)
-        steps = list(zip(*ranks))
-        assert {len(rank) for rank in ranks} == {len(steps)} == {-(-12 // (world * batch_size))}
-        assert all(1 <= len(batch) <= batch_size and batch.mask.all() for step in steps for batch in step)
-        assert sorted(clip for step in steps for batch in step for clip in batch.clips.tolist()) == list(range(12))
-        for step in steps:
-            assert {batch.clips_on_all_ranks for batch in step} == {sum(map(len, step))}
-
-
 def test_clips_that_ranks_cannot_share_are_named(ds):
     with pytest.warns(vidrec.LoaderWarning, match="2 of 12 samples are in no batch of an epoch"):
         loader = make(ds, 1, rank=(0, 5))
     assert len(loader) == 2
     with pytest.raises(vidrec.UsageError, match="fewer samples than ranks"):
         make(ds, 1, rank=(0, 13))
-
-
-def test_memory_of_ones_own_is_filled_from_its_start(ds):
-    own = [np.zeros((5, 8, 3, 32, 32), np.uint8) for _ in range(2)]
-    expected = list(make(ds, 5))
-    for batch, same in zip(make(ds, 5, output=own), expected):
-        memory = own[batch.number % 2]
-        assert batch.frames is memory if len(batch) == 5 else batch.frames.base is memory
-        assert np.array_equal(batch.frames, same.frames)
-    last_3d = np.zeros((5, 8, 32, 32, 3), np.uint8).transpose(0, 4, 1, 2, 3)
-    *_, batch = make(ds, 5, layout="channels_last_3d", output=last_3d)
-    assert np.array_equal(batch.frames, expected[-1].frames.transpose(0, 2, 1, 3, 4))
-
-
-def test_jpegs_are_those_of_the_clips(ds):
-    *_, batch = make(ds, 5, output="jpeg")
-    assert batch.jpegs.shape == (2, 8, 3, 32, 32) and len(batch.jpegs) == 16 and batch.jpegs.places.tolist() == list(range(16))
-
-
-def test_single_samples_are_all_of_them(ds):
-    from vidrec.grain import Source
-
-    assert len(Source(ds, crop=32)) == 12
 
 
 @pytest.mark.parametrize("last", ["keep", "pad", "wrap", "drop"])

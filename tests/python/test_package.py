@@ -20,7 +20,7 @@ from vidrec import _vidrec
 from vidrec._values import Value
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
-NAMES = ["errors", "dataset", "batch", "loader", "tools", "packing", "parts", "edit", "checks", "reports", "jpegs", "mixing", "tracks", "words"]
+NAMES = ["errors", "dataset", "batch", "loader", "tools", "packing", "parts", "edit", "checks", "reports", "mixing", "tracks", "words"]
 NAMES += ["frames", "crops", "colors", "orders", "batching", "cameras", "memory"]
 NAMES += ["writer", "convert", "results", "results._result", "torch", "vlm", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES), pytest.param("vidrec.transformers", marks=pytest.mark.full)]

@@ -86,7 +86,6 @@ FEATURES = {
     "substitutes": {"on_bad_frame": "substitute"},
     "a device": {"device": "cpu", "device_cache": "30kB"},
     "decoded_cache": {"decoded_cache": "10MB"},
-    "JPEGs": {"output": "jpeg"},
     "your memory": {"output": "memory"},
     "patches": {"is_packed": True},
     "a process of its own": {"process": True},
@@ -140,13 +139,9 @@ def samples(batches):
 def pixels(batch, b):
     if isinstance(batch, Packed):
         return batch.pixels(b)
-    if batch._jpegs is None:
-        real = batch.frame_mask[b]
-        frames = batch.frames[b]
-        return (frames[:, real] if batch.camera_mask is not None else frames[real]).contiguous().numpy().tobytes()
-    jpegs, per_sample = batch.jpegs, len(batch.frame_mask[0]) * (1 if batch.camera_mask is None else len(batch.camera_mask[0]))
-    of_sample = [i for i, place in enumerate(jpegs.places.tolist()) if place // per_sample == b]
-    return b"".join(bytes(jpegs[i].numpy()) for i in of_sample)
+    real = batch.frame_mask[b]
+    frames = batch.frames[b]
+    return (frames[:, real] if batch.camera_mask is not None else frames[real]).contiguous().numpy().tobytes()
 
 
 def run(make, epoch=0):
@@ -197,15 +192,12 @@ REFUSED = {
     ("texts", "weights"): ("a mix has an order of its own", "They are in a mix."),
     ("texts", "homes"): ("a mix has an order of its own", "They are in a mix."),
     ("a device", "decoded_cache"): ("choose one of decoded_cache and device", "The device decodes; it has `device_cache`."),
-    ("a device", "JPEGs"): ("leave out output", "The device makes frames of the JPEGs."),
     ("a device", "your memory"): ("leave out output", "Frames are in memory of torch."),
-    ("decoded_cache", "JPEGs"): ("output='jpeg' decodes nothing", "Nothing is decoded."),
     ("cameras", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
     ("cameras with options of their own", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
-    ("JPEGs", "patches"): ("the batch has JPEGs instead of frames", "Nothing is decoded."),
 }
 # What both say by the same option.
-SAME = {("weights", "homes"), ("JPEGs", "your memory")}
+SAME = {("weights", "homes")}
 SAME |= {pair for pair in itertools.combinations(("tracks", "tracks in a fixed number of dimensions", "depth"), 2)}
 SAME |= {pair for pair in itertools.combinations(("mix", "sources with options of their own", "texts"), 2)}
 SAME |= {("cameras", "cameras with options of their own")}

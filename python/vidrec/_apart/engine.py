@@ -38,7 +38,7 @@ class Engine:
         self._local = _vidrec.Engine(dataset._inner, own, state)
         self._dtype: str = json.loads(options)["dtype"]
         self._told = dataset, options, state
-        self._depth = depth(self._local.batch_bytes())
+        self._depth = depth(self._local.batch_bytes)
         self._room: Optional[int] = None
         self._other: Optional[_Other] = None
         self._lock = threading.RLock()
@@ -78,7 +78,7 @@ class Engine:
         return json.dumps({**json.loads(other.ask("stats")), **self._waits.told(), "ready": other.ready()})
 
     def iter(self, epoch: int, first: int, step: int) -> Batches:
-        return Batches(self._process(), self._waits, self._depth, self._local.batch_bytes(), epoch, first, step)
+        return Batches(self._process(), self._waits, self._depth, self._local.batch_bytes, epoch, first, step)
 
     def iter_jpegs(self, epoch: int, first: int, step: int) -> Batches:
         # The engine there makes batches ahead, too.
@@ -324,10 +324,10 @@ class BatchesInto:
     def provide(self, address: int, length: int, owner: Any) -> None:
         self._provided.append((address, length, owner))
 
-    def next(self) -> Optional[Tuple[Any, Facts]]:
+    def next(self) -> Optional[Facts]:
         if not self._provided:
             raise InternalError("there is no memory for the next batch")
-        address, length, owner = self._provided.popleft()
+        address, length, _owner = self._provided.popleft()
         facts = self._batches.next()
         if facts is None:
             return None
@@ -336,4 +336,4 @@ class BatchesInto:
             raise InternalError(f"a batch of {frames.nbytes} bytes does not fit in memory of {length}")
         ctypes.memmove(address, frames.ctypes.data, frames.nbytes)
         facts.samples = None
-        return owner, facts
+        return facts

@@ -14,7 +14,6 @@ from ..errors import Error
 _SELDOM = ("params", "sources")
 _ALWAYS = (
     "shape",
-    "jpegs",
     "labels",
     "clips",
     "source_ids",
@@ -62,8 +61,7 @@ class Facts:
     def __init__(self, told: Dict[str, Any], dtype: str) -> None:
         self.__dict__.update(told)
         if self.samples is not None:
-            is_jpegs = told["jpegs"] is not None
-            self.samples = Samples(self.samples, "uint8" if is_jpegs else dtype)
+            self.samples = Samples(self.samples, dtype if self.plan is None else "uint8")
         if self.others is not None:
             self.others = self.others[0], Samples(self.others[1], dtype)
 

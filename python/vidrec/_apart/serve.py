@@ -71,7 +71,7 @@ class Server:
 
     def on_begin(self, loop: int, are_jpegs: bool, epoch: int, first: int, step: int) -> None:
         iterate = self._engine.iter_jpegs if are_jpegs else self._engine.iter_into
-        self._loops[loop] = _Loop(self, loop, iterate(epoch, first, step), are_jpegs)
+        self._loops[loop] = _Loop(self, loop, iterate(epoch, first, step))
 
     def on_slot(self, number: int, length: int) -> None:
         file = recv_handle(self._connection)
@@ -105,8 +105,8 @@ class Server:
 class _Loop:
     """Sends one batch for each room that it is given."""
 
-    def __init__(self, server: Server, number: int, batches: Any, are_jpegs: bool) -> None:
-        self._server, self._number, self._are_jpegs = server, number, are_jpegs
+    def __init__(self, server: Server, number: int, batches: Any) -> None:
+        self._server, self._number = server, number
         self._batches: Any = batches
         # Memory that batches are made in, in this order, or None for each batch of JPEGs.
         self._room: Deque[Optional[Slot]] = deque()
@@ -150,9 +150,7 @@ class _Loop:
     def _next(self) -> Any:
         """What is sent of the next batch: facts, an error, or None at the end."""
         try:
-            found = self._batches.next()
-            if found is None:
-                return None
-            return self._server.facts(found if self._are_jpegs else found[1])
+            batch = self._batches.next()
+            return None if batch is None else self._server.facts(batch)
         except Error as e:
             return e

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import itertools
 import json
 import sys
 import time
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Tuple
 
 import vidrec
 
-# What the program measures if no other options are given.
-_USUAL = ["crop=RandomResizedCrop(224)", "flip=0.5", "shuffle=True", "dtype=float32", "normalize=IMAGENET"]
+# The options that the program measures if no others are given.
+_USUAL = dict(crop=vidrec.RandomResizedCrop(224), flip=0.5, shuffle=True, dtype="float32", normalize=vidrec.IMAGENET)
 
 
 def is_asked(arguments: Sequence[str]) -> bool:
@@ -44,36 +43,30 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="vidrec bench", description="Measure a loader whose frames a device makes.")
     parser.add_argument("dataset")
-    parser.add_argument("loader", nargs="*", metavar="NAME=VALUE", help="options of the loader, as Python takes them")
+    parser.add_argument("loader", nargs="*", metavar="NAME=VALUE", help="options of the loader, with values in JSON")
     parser.add_argument("--seconds", type=float, default=5.0, help="how long to measure, after a second of warming up")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 
 
 def _options(given: List[str]) -> Dict[str, Any]:
-    named = [each.split("=", 1) for each in given]
-    if all(name.startswith("device") for name, *_ in named):
-        named += [each.split("=", 1) for each in _USUAL]
-    return {name: _value(value) for name, value in named}
+    options = dict(_given(each) for each in given)
+    if all(name.startswith("device") for name in options):
+        options = {**_USUAL, **options}
+    return options
 
 
-def _value(text: str) -> Any:
-    """A value as Python writes it; words and sizes need no quotes."""
+def _given(text: str) -> Tuple[str, Any]:
+    """A name and its value: JSON, in which a word needs no quotes, and a class is an object with its name."""
+    name, _, value = text.partition("=")
     try:
-        return _evaluated(ast.parse(text, mode="eval").body)
-    except SyntaxError:
-        return text
-
-
-def _evaluated(node: ast.expr) -> Any:
-    if isinstance(node, ast.Name):
-        return getattr(vidrec, node.id) if node.id.isupper() else node.id
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in vidrec.__all__:
-        named = {keyword.arg: _evaluated(keyword.value) for keyword in node.keywords if keyword.arg}
-        return getattr(vidrec, node.func.id)(*map(_evaluated, node.args), **named)
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return [_evaluated(each) for each in node.elts]
-    return ast.literal_eval(node)
+        read = json.loads(value)
+    except ValueError:
+        read = value
+    if isinstance(read, dict) and len(read) == 1 and [*read][0] in vidrec.__all__:
+        [(kind, fields)] = read.items()
+        read = getattr(vidrec, kind)(**fields)
+    return name, getattr(vidrec, value.upper()) if name == "normalize" and isinstance(read, str) else read
 
 
 def _measured(path: str, options: Dict[str, Any], seconds: float) -> Dict[str, Any]:

@@ -24,7 +24,7 @@ class SourceUse(Result):
 class DecodedStats(Result):
     """What a cache of decoded frames did: :attr:`LoaderStats.decoded_cache`.
 
-    All counts are of this loader, but for ``taken_bytes``. Hits, partial hits, misses and other frames add up to the frames.
+    All counts are of this loader, but for ``taken_bytes``. Hits, misses and other frames add up to the frames.
     """
 
     limit_bytes: int
@@ -32,19 +32,15 @@ class DecodedStats(Result):
     taken_bytes: int
     """Bytes that are taken: by all processes, with what says where frames are."""
     hits: int
-    """Frames of which everything that was needed was there, so that nothing of them was read."""
-    partial_hits: int
-    """Frames of which some tiles were there; the others were decoded."""
+    """Frames that were there, so that nothing of them was read."""
     misses: int
-    """Frames of which nothing was there that was needed."""
+    """Frames that were not there."""
     other_frames: int
     """Frames that are never kept, because they are not 4:2:0."""
-    tiles: int
-    """Tiles that came from the cache; a JPEG without tiles counts as one."""
     kept_bytes: int
     """Bytes that this loader has added."""
     refused: int
-    """Frames of which something was decoded and not kept, for want of room."""
+    """Frames that were decoded and not kept, for want of room."""
     failure: Optional[str] = None
     """Why the cache keeps nothing more, or is no longer used; None if all is well."""
 

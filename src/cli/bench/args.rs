@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::jpeg::JpegDecoder;
+use serde_json::{Map, Value, json};
+
 use crate::{Io, LoaderOptions, OpenOptions};
 
 use crate::cli::storage::{MemoryArgs, StorageArgs, local};
@@ -10,36 +11,27 @@ use crate::cli::words::words;
 
 /// What is measured if no options are given.
 const USUAL: [&str; 5] =
-    ["crop=RandomResizedCrop(224)", "flip=0.5", "shuffle=True", "dtype=float32", "normalize=IMAGENET"];
+    [r#"crop={"RandomResizedCrop": {"size": 224}}"#, "flip=0.5", "shuffle=true", "dtype=float32", "normalize=imagenet"];
 
 /// The options of the loader that errors name.
 pub const LOADER: [&str; 7] = ["batch_size", "batching", "decoded_cache", "frames", "normalize", "order", "tracks"];
 
 /// Measure the loader on a data set, without a training step.
 ///
-/// Options of the loader are written as in Python: `vidrec bench train batch_size=32 'frames=Uniform(8)' threads=4`. What a
-/// loader prints of itself can be pasted. Options that are not given have Python's defaults; only if none are given,
-/// the batches are those of a usual training loop. `device=cuda` measures batches that a GPU makes, with the program of the
-/// Python package.
+/// Options of the loader have Python's names, and values in JSON: `vidrec bench train batch_size=32 frames=8 crop=112`. A class
+/// is an object with its name: `'crop={"RandomResizedCrop": {"size": 112}}'`. One JSON object with all options is taken, too.
+/// Options that are not given have Python's defaults; only if none are given, the batches are those of a usual training loop.
+/// `device=cuda` measures batches that a GPU makes, with the program of the Python package.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
     pub dataset: PathBuf,
-    /// Options of the loader, as Python takes them.
+    /// Options of the loader, with values in JSON.
     #[arg(value_name = "NAME=VALUE", default_values = USUAL)]
     loader: Vec<String>,
-    /// What batches hold.
-    #[arg(long, value_enum, default_value_t)]
-    pub output: Output,
     /// How to read local files.
     #[arg(long, default_value_t, value_parser = words::<Io>())]
     io: Io,
-    /// Which JPEG decoder to use; the pictures are the same.
-    ///
-    /// auto: vidrec's own for the tiles of JPEGs that it packed, libjpeg-turbo for all others; own: the same, but
-    /// damaged tiles are an error rather than decoded again; turbo: libjpeg-turbo.
-    #[arg(long, default_value_t, value_parser = words::<JpegDecoder>())]
-    decoder: JpegDecoder,
     /// How long to measure, after a second of warming up.
     #[arg(long, default_value_t = 5.0, value_parser = parse_seconds)]
     pub seconds: f64,
@@ -67,16 +59,6 @@ pub struct Args {
     pub memory: MemoryArgs,
 }
 
-/// What batches hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Output {
-    /// Decoded frames.
-    #[default]
-    Pictures,
-    /// The frames' JPEGs, for a decoder on a GPU.
-    Jpeg,
-}
-
 impl Args {
     /// How the data set is opened.
     pub fn open_options(&self) -> Result<OpenOptions, String> {
@@ -91,9 +73,32 @@ impl Args {
             let e = crate::Error::usage("loader option device: its kernels are in the Python package");
             return Err(e.help("install it with: pip install 'vidrec[gpu]'; its program measures them"));
         }
-        let options = self.loader.join(", ").parse::<LoaderOptions>()?;
-        Ok(LoaderOptions { decoder: self.decoder, ..options })
+        let mut options = Map::new();
+        for text in &self.loader {
+            let given = match (serde_json::from_str(text), text.split_once('=')) {
+                (Ok(Value::Object(given)), _) => given,
+                (_, Some((name, value))) => {
+                    // A word needs no quotes.
+                    Map::from_iter([(name.into(), serde_json::from_str(value).unwrap_or_else(|_| value.into()))])
+                }
+                _ => return Err(wrong(text).expected("NAME=VALUE, such as frames=8")),
+            };
+            for (name, value) in given {
+                // The error of all options together would not say which one is wrong.
+                if let Err(e) = serde_json::from_value::<LoaderOptions>(json!({ &name: &value })) {
+                    return Err(wrong(format!("{name}: {e}")));
+                }
+                if options.insert(name.clone(), value).is_some() {
+                    return Err(wrong(format!("{name} is given twice")));
+                }
+            }
+        }
+        serde_json::from_value(options.into()).map_err(wrong)
     }
+}
+
+fn wrong(what: impl std::fmt::Display) -> crate::Error {
+    crate::Error::usage(format!("loader options: {what}"))
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

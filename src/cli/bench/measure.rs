@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
-use crate::{Batch, Batches, Dataset, Epochs, JsonObject, Loader, LoaderOptions, LoaderStats, OpenOptions};
+use crate::{Batches, Dataset, JsonObject, Loader, LoaderOptions, LoaderStats, OpenOptions};
 use serde::Serialize;
 
-use super::args::{Args, Output};
+use super::args::Args;
 use crate::cli::output;
 use crate::cli::usage::{Usage, usage};
 
@@ -22,9 +22,9 @@ pub struct Report {
     /// Of this process so far. Includes the pages of mapped files; null where the system does not say.
     pub peak_rss_bytes: Option<u64>,
     pub cpu_seconds_per_1000_frames: Option<f64>,
-    /// Of a batch, in the order of the layout; of JPEGs, that of the pictures to be made of them.
+    /// Of a batch, in the order of the layout.
     pub shape: [usize; 5],
-    /// Of a decoded picture; of JPEGs, their mean.
+    /// Of a decoded picture.
     pub bytes_per_frame: f64,
     pub batches: u64,
     pub seconds: f64,
@@ -88,15 +88,7 @@ pub fn measure(args: &Args, loader_options: LoaderOptions) -> Result<Report, Box
     for warning in loader.warnings() {
         output::tell(warning);
     }
-    match args.output {
-        Output::Pictures => {
-            let report = measure_batches(args, &loader, started, |epochs| loader.iter(epochs), |batch| batch)?;
-            Ok(Report { bytes_per_frame: bytes_per_picture, ..report })
-        }
-        Output::Jpeg => {
-            measure_batches(args, &loader, started, |epochs| loader.iter_jpegs(epochs), |batch| &batch.facts)
-        }
-    }
+    measure_batches(args, &loader, started, bytes_per_picture)
 }
 
 fn bytes_per_picture(options: &LoaderOptions) -> f64 {
@@ -104,19 +96,18 @@ fn bytes_per_picture(options: &LoaderOptions) -> f64 {
     f64::from(width) * f64::from(height) * (options.channels.count() * options.dtype.size()) as f64
 }
 
-/// Measures batches of one kind; `facts` is what is known of each.
-fn measure_batches<T: Default>(
+/// Measures batches.
+fn measure_batches(
     args: &Args,
     loader: &Loader,
     started: Instant,
-    begin: impl Fn(Epochs) -> crate::Result<Batches<T>>,
-    facts: fn(&T) -> &Batch,
+    bytes_per_frame: f64,
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (before_first, cold_start) = (usage(), Instant::now());
     let keeps_decoded = loader.stats().decoded_cache.is_some();
     let by_epoch = keeps_decoded.then(|| ByEpoch::new(before_first, cold_start));
-    let batches = begin(if keeps_decoded { 0.into() } else { (0..).into() })?;
-    let mut feed = Feed { batches, begin, facts, loader, trace: None, by_epoch, taken: 0, clips: 0, frames: 0 };
+    let batches = if keeps_decoded { loader.iter(0)? } else { loader.iter(0..)? };
+    let mut feed = Feed { batches, loader, trace: None, by_epoch, taken: 0, clips: 0, frames: 0 };
     feed.take()?;
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
 
@@ -150,7 +141,7 @@ fn measure_batches<T: Default>(
         peak_rss_bytes: after.map(|u| u.peak_rss_bytes),
         cpu_seconds_per_1000_frames: before.zip(after).map(|(b, a)| cpu(b, a)),
         shape,
-        bytes_per_frame: stats.bytes as f64 / stats.frames.max(1) as f64,
+        bytes_per_frame,
         batches: taken,
         seconds,
         loader: loader.state(0, 0).options,
@@ -242,10 +233,8 @@ impl ByEpoch {
 }
 
 /// Takes batch after batch and gives each back at once: a training step that takes no time.
-struct Feed<'a, T, B> {
-    batches: Batches<T>,
-    begin: B,
-    facts: fn(&T) -> &Batch,
+struct Feed<'a> {
+    batches: Batches,
     loader: &'a Loader,
     /// Where lines go, and since when they count time.
     trace: Option<(BufWriter<File>, Instant)>,
@@ -257,7 +246,7 @@ struct Feed<'a, T, B> {
     frames: u64,
 }
 
-impl<T: Default, B: Fn(Epochs) -> crate::Result<Batches<T>>> Feed<'_, T, B> {
+impl Feed<'_> {
     /// At least one batch, unless there were enough.
     fn run(&mut self, until: Until) -> Result<(), Box<dyn std::error::Error>> {
         let started = Instant::now();
@@ -289,14 +278,13 @@ impl<T: Default, B: Fn(Epochs) -> crate::Result<Batches<T>>> Feed<'_, T, B> {
         let mut next = self.batches.next();
         if let (None, Some(by_epoch)) = (&next, &mut self.by_epoch) {
             by_epoch.end(self.loader);
-            self.batches = (self.begin)(by_epoch.epoch.into())?;
+            self.batches = self.loader.iter(by_epoch.epoch)?;
             next = self.batches.next();
         }
         let batch = next.ok_or("the epochs are over")??;
-        let facts = (self.facts)(&batch);
         self.taken += 1;
-        self.clips += facts.clips.len() as u64;
-        let frames = facts.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
+        self.clips += batch.clips.len() as u64;
+        let frames = batch.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
         self.frames += frames;
         if let Some((trace, since)) = &mut self.trace {
             let ms = |time: Duration| time.as_secs_f64() * 1e3;

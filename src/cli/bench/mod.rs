@@ -79,13 +79,12 @@ fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
         let (rate, share) = (*frames as f64 / seconds, *hits as f64 / *frames as f64 * 100.0);
         text += &format!("{which}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
     }
-    let DecodedStats { limit_bytes, taken_bytes, hits, partial_hits, misses, refused, .. } = cache;
+    let DecodedStats { limit_bytes, taken_bytes, hits, misses, refused, .. } = cache;
     text + &format!(
-        "decoded frames: {} of {} in memory; {} hits, {} in part, {} misses; no room for {}\n",
+        "decoded frames: {} of {} in memory; {} hits, {} misses; no room for {}\n",
         bytes(*taken_bytes),
         bytes(*limit_bytes),
         grouped(*hits),
-        grouped(*partial_hits),
         grouped(*misses),
         grouped(*refused),
     )

@@ -4,9 +4,9 @@ use half::{bf16, f16};
 
 use super::aligned::Aligned;
 use super::draw::ColorDraw;
-use super::field::Field;
 use super::options::Dtype;
 use super::track_batch::TrackBatch;
+use serde::Serialize;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
 
@@ -30,6 +30,19 @@ impl Default for BatchData {
     }
 }
 
+/// Evaluates an expression with the values of a [`BatchData`], whatever their type.
+macro_rules! for_each_dtype {
+    ($data:expr, $values:ident => $result:expr) => {
+        match $data {
+            BatchData::U8($values) => $result,
+            BatchData::F16($values) => $result,
+            BatchData::Bf16($values) => $result,
+            BatchData::F32($values) => $result,
+        }
+    };
+}
+pub(super) use for_each_dtype;
+
 impl BatchData {
     fn empty(dtype: Dtype) -> Self {
         match dtype {
@@ -42,27 +55,17 @@ impl BatchData {
 
     /// The data as bytes, each value in this machine's byte order.
     pub fn bytes(&self) -> &[u8] {
-        match self {
-            BatchData::U8(data) => data,
-            BatchData::F16(data) => bytemuck::cast_slice(data),
-            BatchData::Bf16(data) => bytemuck::cast_slice(data),
-            BatchData::F32(data) => bytemuck::cast_slice(data),
-        }
+        for_each_dtype!(self, data => bytemuck::cast_slice(data))
     }
 
     /// The data as mutable bytes, as in [`bytes`](Self::bytes).
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            BatchData::U8(data) => data,
-            BatchData::F16(data) => bytemuck::cast_slice_mut(data),
-            BatchData::Bf16(data) => bytemuck::cast_slice_mut(data),
-            BatchData::F32(data) => bytemuck::cast_slice_mut(data),
-        }
+        for_each_dtype!(self, data => bytemuck::cast_slice_mut(data))
     }
 }
 
-/// What was drawn for one clip of a batch.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// The values that were drawn for one clip of a batch.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct SampleParams {
     /// The sample: the ordinal of the clip, or of one of its views as [`Frames`](super::Frames) counts them.
@@ -74,6 +77,7 @@ pub struct SampleParams {
     /// has frames.
     pub frames: Vec<u32>,
     /// The presentation time of each of those frames in seconds.
+    #[serde(skip)]
     pub times: Vec<f64>,
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` if the
     /// clip's frames differ in size, because each frame then has a part of its own.
@@ -124,7 +128,7 @@ pub struct Batch {
     pub tracks: Vec<(String, TrackBatch)>,
     /// Whether each camera of each sample has a clip: row-major, B x V. Empty without [`Cameras`](super::Cameras).
     pub camera_mask: Vec<bool>,
-    /// What was drawn for each clip. With cameras, this is the draw for the first camera of each sample.
+    /// The values that were drawn for each clip. With cameras, this is the draw for the first camera of each sample.
     pub params: Vec<SampleParams>,
     shape: [usize; 5],
 }
@@ -184,22 +188,11 @@ impl Batch {
     /// There is no memory for it.
     pub(super) fn reserve(&mut self, dtype: Dtype) -> Result<()> {
         let samples = self.shape.iter().product();
-        let fits = matches!(
-            (&self.data, dtype),
-            (BatchData::U8(_), Dtype::U8)
-                | (BatchData::F16(_), Dtype::F16)
-                | (BatchData::Bf16(_), Dtype::Bf16)
-                | (BatchData::F32(_), Dtype::F32)
-        );
-        if !fits {
-            self.data = BatchData::empty(dtype);
+        let empty = BatchData::empty(dtype);
+        if std::mem::discriminant(&self.data) != std::mem::discriminant(&empty) {
+            self.data = empty;
         }
-        let reserved = match &mut self.data {
-            BatchData::U8(data) => data.try_resize(samples),
-            BatchData::F16(data) => data.try_resize(samples),
-            BatchData::Bf16(data) => data.try_resize(samples),
-            BatchData::F32(data) => data.try_resize(samples),
-        };
+        let reserved = for_each_dtype!(&mut self.data, data => data.try_resize(samples));
         let help = format!(
             "make batches smaller (batch size, frames, size, u8 instead of floats), keep fewer of them ready (prefetch), \
              or allow more {}",
@@ -209,5 +202,43 @@ impl Batch {
             let [b, t, c, h, w] = self.shape;
             Error::no_memory(&format!("a batch of {b}x{t}x{c}x{h}x{w} samples"), bytes).help(help)
         })
+    }
+}
+
+/// An attribute of the clips of a batch: [`Batch::fields`](super::Batch::fields).
+///
+/// The type is the same in every batch. It follows from all clips of the data set. Numbers are integers if every
+/// clip has one, and all of them are whole and fit 64 bits.
+///
+/// ```
+/// let scores = vidrec::Field::Floats(vec![0.5, f64::NAN]);
+/// assert_eq!(scores.len(), 2);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Field {
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Numbers; NaN for a clip without one.
+    Floats(Vec<f64>),
+    /// Texts.
+    Texts(Vec<Option<String>>),
+    /// Anything else (lists, objects, `true` and `false`), as JSON.
+    Json(Vec<Option<String>>),
+}
+
+impl Field {
+    /// The number of clips.
+    pub fn len(&self) -> usize {
+        match self {
+            Field::Integers(values) => values.len(),
+            Field::Floats(values) => values.len(),
+            Field::Texts(values) | Field::Json(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no clips.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }

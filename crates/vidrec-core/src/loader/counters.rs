@@ -1,9 +1,8 @@
 //! Counters of the work that a loader has done.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use parking_lot::Mutex;
 
-use crate::loader::decoded::Cache;
+use crate::loader::decoded::DecodedFrames;
 use crate::store::storage::RemoteStats;
 
 /// Counters of a loader since its creation. They cost one addition for each frame or batch and are always on.
@@ -43,7 +42,7 @@ pub struct LoaderStats {
     /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
     /// [`Last`](vidrec_format::sampler::order::LastBatch). Epochs of a mix differ in it: the most in any epoch so far.
     pub samples_left_out: u64,
-    /// What all readers of this open data set have fetched, if the data set is remote.
+    /// The fetches of all readers of this open data set, if the data set is remote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteStats>,
     /// Batches that are ready now, in all running [`Batches`](super::Batches).
@@ -59,7 +58,7 @@ pub struct LoaderStats {
 /// Counters of a [`DecodedCache`](super::DecodedCache), in [`LoaderStats`]. All of them except `taken_bytes` count
 /// only this loader.
 ///
-/// `hits`, `partial_hits`, `misses` and `other_frames` add up to the frames.
+/// `hits`, `misses` and `other_frames` add up to the frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct DecodedStats {
@@ -67,110 +66,49 @@ pub struct DecodedStats {
     pub limit_bytes: u64,
     /// Bytes that all processes have taken, including the index of frames.
     pub taken_bytes: u64,
-    /// Frames of which the cache had everything that was needed. Nothing of them was read.
+    /// Frames that came from the cache. Nothing of them was read.
     pub hits: u64,
-    /// Frames of which some tiles were in the cache. The others were decoded.
-    pub partial_hits: u64,
-    /// Frames of which the cache had no tile that was needed.
+    /// Frames that were not in the cache and were decoded.
     pub misses: u64,
     /// Frames that are never kept, because they are not 4:2:0.
     pub other_frames: u64,
-    /// Tiles that came from the cache. A JPEG without tiles counts as one tile.
-    pub tiles: u64,
     /// Bytes that this loader has added.
     pub kept_bytes: u64,
-    /// Frames that were decoded, at least in part, but not kept because the cache was full.
+    /// Frames that were decoded but not kept because the cache was full.
     pub refused: u64,
     /// The reason why the cache keeps no more frames or is no longer used; `None` if it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// The counters behind [`LoaderStats`].
+/// The counters of a loader, which its threads share.
+pub(crate) type Counters = Mutex<Counts>;
+
+/// The counts behind [`LoaderStats`].
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
-    /// Clips with fewer frames than a sample needs, and whether they are skipped.
-    pub short_clips: u64,
-    pub skips_short: bool,
-    pub enlarged_clips: u64,
-    pub samples_left_out: AtomicU64,
-    pub batches: AtomicU64,
-    pub frames: AtomicU64,
-    pub bytes: AtomicU64,
-    pub tiles_decoded: AtomicU64,
-    pub tiles_skipped: AtomicU64,
-    pub device_declined: AtomicU64,
-    pub cache: CacheCounters,
-    pub substituted_clips: AtomicU64,
-    pub ready: AtomicU64,
-    pub asked: AtomicU64,
-    pub ready_when_asked: AtomicU64,
-    pub consumer_wait_ns: AtomicU64,
-    pub producer_wait_ns: AtomicU64,
+pub(crate) struct Counts {
+    pub stats: LoaderStats,
+    pub cache: DecodedStats,
+    /// The number of times that a batch was asked for, and of the batches that were ready then.
+    pub asked: u64,
+    pub ready_when_asked: u64,
 }
 
-/// The counters behind [`DecodedStats`].
-#[derive(Debug, Default)]
-pub(crate) struct CacheCounters {
-    pub hits: AtomicU64,
-    pub partial_hits: AtomicU64,
-    pub misses: AtomicU64,
-    pub other_frames: AtomicU64,
-    pub tiles: AtomicU64,
-    pub kept_bytes: AtomicU64,
-    pub refused: AtomicU64,
-}
-
-impl CacheCounters {
-    fn snapshot(&self, cache: &Cache) -> DecodedStats {
-        let get = |counter: &AtomicU64| counter.load(Relaxed);
-        DecodedStats {
+impl Counts {
+    /// The statistics with the parts that are counted elsewhere.
+    pub fn snapshot(
+        &self,
+        remote: Option<RemoteStats>,
+        cache: Option<&DecodedFrames>,
+        device_kept_bytes: u64,
+    ) -> LoaderStats {
+        let decoded_cache = cache.map(|cache| DecodedStats {
             limit_bytes: cache.limit(),
             taken_bytes: cache.taken(),
-            hits: get(&self.hits),
-            partial_hits: get(&self.partial_hits),
-            misses: get(&self.misses),
-            other_frames: get(&self.other_frames),
-            tiles: get(&self.tiles),
-            kept_bytes: get(&self.kept_bytes),
-            refused: get(&self.refused),
             failure: cache.failure().map(str::to_owned),
-        }
+            ..self.cache.clone()
+        });
+        let mean_ready = self.ready_when_asked as f64 / self.asked.max(1) as f64;
+        LoaderStats { remote, decoded_cache, device_kept_bytes, mean_ready, ..self.stats.clone() }
     }
-}
-
-impl Counters {
-    pub fn snapshot(&self, remote: Option<RemoteStats>, cache: Option<&Cache>, kept_bytes: u64) -> LoaderStats {
-        let get = |counter: &AtomicU64| counter.load(Relaxed);
-        LoaderStats {
-            batches: get(&self.batches),
-            frames: get(&self.frames),
-            bytes: get(&self.bytes),
-            tiles_decoded: get(&self.tiles_decoded),
-            tiles_skipped: get(&self.tiles_skipped),
-            device_declined: get(&self.device_declined),
-            device_kept_bytes: kept_bytes,
-            decoded_cache: cache.map(|cache| self.cache.snapshot(cache)),
-            substituted_clips: get(&self.substituted_clips),
-            short_clips: self.short_clips,
-            enlarged_clips: self.enlarged_clips,
-            skipped_clips: if self.skips_short { self.short_clips } else { 0 },
-            samples_left_out: get(&self.samples_left_out),
-            remote,
-            ready: get(&self.ready),
-            mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,
-            consumer_wait_seconds: get(&self.consumer_wait_ns) as f64 / 1e9,
-            producer_wait_seconds: get(&self.producer_wait_ns) as f64 / 1e9,
-        }
-    }
-}
-
-/// Adds a number to a counter.
-pub(super) fn add(counter: &AtomicU64, n: u64) {
-    counter.fetch_add(n, Relaxed);
-}
-
-/// Adds a time to a counter of nanoseconds.
-pub(super) fn add_time(counter: &AtomicU64, time: Duration) {
-    add(counter, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }

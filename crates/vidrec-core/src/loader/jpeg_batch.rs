@@ -94,7 +94,7 @@ pub struct JpegBatch {
     /// All other facts about the batch. The [`data`](Batch::data) is empty, and the [`shape`](Batch::shape) is
     /// that of the pictures to make.
     pub facts: Batch,
-    /// How a device makes the pictures, if the loader [serves one](crate::loader::Loader::serve_device).
+    /// The plan by which a device makes the pictures, if the loader [serves one](crate::loader::Loader::serve_device).
     #[doc(hidden)]
     pub plan: Option<Box<TilePlan>>,
 }

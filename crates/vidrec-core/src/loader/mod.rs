@@ -17,14 +17,11 @@ mod batch;
 mod counters;
 mod draw;
 mod feed;
-mod field;
 mod jpeg_batch;
 #[doc(hidden)]
 pub mod kernel;
 mod mix;
 mod options;
-mod parts;
-mod require;
 mod state;
 mod tile_plan;
 mod track_batch;
@@ -34,22 +31,22 @@ use std::sync::Arc;
 
 use crate::dataset::Dataset;
 use vidrec_format::error::Result;
+use vidrec_format::sampler::order::Order;
 
 pub use aligned::Aligned;
-pub use batch::{Batch, BatchData, SampleParams};
+pub use batch::{Batch, BatchData, Field, SampleParams};
 pub use counters::{DecodedStats, LoaderStats};
-pub use draw::{ColorDraw, ColorJitter, ColorStep, Start, WindowPad};
+pub use draw::{ColorDraw, ColorStep};
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
-use feed::{Device, Engine, Shelf, fill, fill_declined, fill_into, fill_jpegs};
-pub use field::Field;
+use feed::{BufferPool, Device, Engine, fill, fill_declined, fill_into, fill_jpegs};
 pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
-    Batching, Cameras, CamerasCrop, Crop, DecodedCache, Draws, Dtype, Frames, Layout, LoaderOptions, Missing,
-    Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, TrackAnchor, TrackHow, TrackNormalize, TrackScaling,
-    TrackWindow,
+    Batching, Cameras, CamerasCrop, ColorJitter, Crop, DecodedCache, Draws, Dtype, Frames, Layout, LoaderOptions,
+    Missing, Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, Start, TrackAnchor, TrackHow, TrackNormalize,
+    TrackScaling, TrackWindow, WindowPad,
 };
 pub use state::LoaderState;
 #[doc(hidden)]
@@ -97,9 +94,9 @@ pub use track_batch::{TrackBatch, TrackData};
 pub struct Loader {
     engine: Arc<Engine>,
     /// The memory of dropped batches, for the next epoch.
-    shelf: Arc<Shelf<Batch>>,
+    pool: Arc<BufferPool<Batch>>,
     /// The memory of dropped batches of JPEGs.
-    jpeg_shelf: Arc<Shelf<JpegBatch>>,
+    jpeg_buffers: Arc<BufferPool<JpegBatch>>,
 }
 
 impl Loader {
@@ -186,17 +183,32 @@ impl Loader {
         Ok(Loader::of(engine))
     }
 
-    /// How much of each source of a mix all ranks together have used after `batches` batches of `epoch`, counted
+    /// The use of each source of a mix by all ranks together after `batches` batches of `epoch`, counted
     /// from the first sample of epoch 0. Empty without a mix.
     pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
-        self.engine.sources(epoch, batches)
+        let (Some(mix), Order::Mixed(mixed)) = (&self.engine.mix, self.engine.schedule.order()) else {
+            return Vec::new();
+        };
+        let before = mixed.position(epoch, 0);
+        let mut counts = mixed.counts(before);
+        match self.engine.schedule.bucketed_positions(epoch, batches) {
+            Some(positions) => {
+                let draws = positions.iter().filter_map(|position| mixed.draw(before.checked_add(*position)?));
+                draws.for_each(|draw| counts[draw.source] += 1);
+            }
+            None => {
+                let after = self.engine.schedule.after(epoch, batches);
+                counts = mixed.counts(mixed.position(after.epoch, after.consumed));
+            }
+        }
+        mix.named_counts(mixed, counts)
     }
 
     fn of(engine: Engine) -> Self {
         // Memory for the batches made ahead, and for the one in use.
-        let shelf = Arc::new(Shelf::new(engine.depth().saturating_add(1)));
-        let jpeg_shelf = Arc::new(Shelf::new(engine.depth_of_jpegs().saturating_add(1)));
-        Loader { engine: Arc::new(engine), shelf, jpeg_shelf }
+        let pool = Arc::new(BufferPool::new(engine.depth().saturating_add(1)));
+        let jpeg_buffers = Arc::new(BufferPool::new(engine.depth_of_jpegs().saturating_add(1)));
+        Loader { engine: Arc::new(engine), pool, jpeg_buffers }
     }
 
     /// The state after `batches` batches of `epoch`, which is the same on every rank. After the last batch, it is
@@ -207,23 +219,23 @@ impl Loader {
 
     /// The first epoch: 0, or that of the state from which the run was resumed.
     pub fn first_epoch(&self) -> u64 {
-        self.engine.first_epoch()
+        self.engine.schedule.first_epoch()
     }
 
     /// The number of batches that this rank has in a whole epoch. It is the same on every rank. If clips of a mix, or clips
     /// drawn by weight, are divided into buckets, epochs differ by some batches, and this is the number of epoch 0.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.engine.batches_per_epoch()
+        self.engine.schedule.batches_per_epoch()
     }
 
     /// The number of batches that this rank has in `epoch`; fewer in an epoch that was resumed.
     pub fn batches_in(&self, epoch: u64) -> u64 {
-        self.engine.batches_in(epoch)
+        self.engine.schedule.batches_in(epoch)
     }
 
     /// The number of threads that decode.
     pub fn threads(&self) -> usize {
-        self.engine.threads()
+        self.engine.workers.threads()
     }
 
     /// The dimensions of a full batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
@@ -235,7 +247,8 @@ impl Loader {
 
     /// Whether full batches differ in shape: [`Frames::AllFrames`], [`Batching`].
     pub fn shapes_differ(&self) -> bool {
-        self.engine.shapes_differ()
+        let shapes = self.engine.schedule.shapes();
+        shapes.iter().any(|shape| !shape.exact || *shape != shapes[0])
     }
 
     /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
@@ -258,7 +271,9 @@ impl Loader {
 
     /// The counters of this loader and its clones.
     pub fn stats(&self) -> LoaderStats {
-        self.engine.stats()
+        let Engine { counters, specs, decoded, device, .. } = &*self.engine;
+        let kept = device.get().map_or(0, Device::bytes);
+        counters.lock().snapshot(specs.dataset.remote_stats(), decoded.as_ref(), kept)
     }
 
     /// The batches of an epoch (`3`), of several epochs (`0..10`) or without an end (`0..`), in order. Background
@@ -272,7 +287,7 @@ impl Loader {
     ///
     /// The system cannot start another thread.
     pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
-        Batches::<Batch>::start(&self.engine, &self.shelf, epochs.into())
+        Batches::start(&self.engine, self.engine.depth(), &self.pool, epochs.into())
     }
 
     /// The batches of [`iter`](Self::iter), but without decoding. Each batch has the JPEGs of its frames, and how
@@ -288,7 +303,7 @@ impl Loader {
     /// batches cannot use.
     pub fn iter_jpegs(&self, epochs: impl Into<Epochs>) -> Result<Batches<JpegBatch>> {
         self.engine.needs_jpegs()?;
-        Batches::<JpegBatch>::start(&self.engine, &self.jpeg_shelf, epochs.into())
+        Batches::start(&self.engine, self.engine.depth_of_jpegs(), &self.jpeg_buffers, epochs.into())
     }
 
     /// The batches of [`iter`](Self::iter), but the data goes directly into memory that the caller provides:
@@ -333,10 +348,7 @@ impl Loader {
     /// There is no such batch, or a frame is damaged or cannot be decoded. In the latter case, the error names
     /// file, clip and frame of the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
-        let mut batch = Batch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill(&self.engine, epoch, k, &mut batch)?;
-        Ok(batch)
+        self.made(epoch, k, fill)
     }
 
     /// Makes a batch as [`batch`](Self::batch) does, but without decoding: see [`iter_jpegs`](Self::iter_jpegs).
@@ -347,10 +359,7 @@ impl Loader {
     /// decoding errors remain unnoticed. Also the errors of [`iter_jpegs`](Self::iter_jpegs).
     pub fn batch_jpegs(&self, epoch: u64, k: u64) -> Result<JpegBatch> {
         self.engine.needs_jpegs()?;
-        let mut batch = JpegBatch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill_jpegs(&self.engine, epoch, k, &mut batch)?;
-        Ok(batch)
+        self.made(epoch, k, fill_jpegs)
     }
 
     /// From now on, batches of JPEGs have plans for a device that makes their pictures and has `room` bytes to keep JPEGs.
@@ -373,10 +382,7 @@ impl Loader {
     /// The errors of [`batch`](Self::batch).
     #[doc(hidden)]
     pub fn batch_for_device(&self, epoch: u64, k: u64) -> Result<Batch> {
-        let mut batch = Batch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill_declined(&self.engine, epoch, k, &mut batch)?;
-        Ok(batch)
+        self.made(epoch, k, fill_declined)
     }
 
     /// Makes a batch as [`batch`](Self::batch) does, but the data goes to `memory` of the caller (pinned, shared,
@@ -390,9 +396,19 @@ impl Loader {
     /// The errors of [`batch`](Self::batch), and memory that does not have [`batch_bytes`](Self::batch_bytes)
     /// bytes or is not aligned for a value.
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
-        let mut batch = Batch::default();
+        self.made(epoch, k, |engine, epoch, k, batch| fill_into(engine, epoch, k, memory, batch))
+    }
+
+    /// Makes a batch now, in memory of its own.
+    fn made<T: Default>(
+        &self,
+        epoch: u64,
+        k: u64,
+        fill: impl FnOnce(&Engine, u64, u64, &mut T) -> Result<()>,
+    ) -> Result<T> {
+        let mut batch = T::default();
         ask_for(&self.engine, epoch, k)?;
-        fill_into(&self.engine, epoch, k, memory, &mut batch)?;
+        fill(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
 }
@@ -404,20 +420,15 @@ impl fmt::Debug for Loader {
     }
 }
 
-/// These types may go to other threads, and can be printed.
-const _: () = {
-    const fn held<T: Send + Sync + fmt::Debug>() {}
-    held::<Loader>();
-    held::<LoaderOptions>();
-    held::<LoaderState>();
-    held::<LoaderStats>();
-    held::<Epochs>();
-    held::<Mix>();
-    held::<Batch>();
-    held::<Batches>();
-    held::<BatchesInto<Vec<u8>>>();
-    held::<PrefetchedBatch>();
-    held::<JpegBatch>();
-    held::<Batches<JpegBatch>>();
-    held::<PrefetchedBatch<JpegBatch>>();
-};
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_may_go_to_other_threads_and_can_be_printed() {
+        const fn check<T: Send + Sync + fmt::Debug>() {}
+        check::<(Loader, LoaderOptions, LoaderState, LoaderStats, Epochs, Mix)>();
+        check::<(Batch, Batches, BatchesInto<Vec<u8>>, PrefetchedBatch)>();
+        check::<(JpegBatch, Batches<JpegBatch>, PrefetchedBatch<JpegBatch>)>();
+    }
+}

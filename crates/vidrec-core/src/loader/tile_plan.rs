@@ -1,11 +1,11 @@
-//! What a device needs to make the pictures of a batch of JPEGs, bit for bit as this loader does.
+//! The plan by which a device makes the pictures of a batch of JPEGs, bit for bit as this loader does.
 
 use bytemuck::NoUninit;
 
 use super::batch::Batch;
 use super::decoded::FrameKey;
 
-/// How a device makes the pictures of a batch: see [`Loader::serve_device`](crate::loader::Loader::serve_device).
+/// The plan by which a device makes the pictures of a batch: see [`Loader::serve_device`](crate::loader::Loader::serve_device).
 ///
 /// All numbers are counted from zero. A device decodes the tiles of each frame to planes, one tile after another in
 /// rows, blends rows of planes to lines, and makes each pixel of the picture from the lines, or from the planes.

@@ -1,6 +1,5 @@
 //! The values of a track in a batch.
 
-use crate::loader::parts::parts;
 use vidrec_format::allocation;
 use vidrec_format::error::Result;
 use vidrec_format::track::schema::TrackType;
@@ -33,29 +32,34 @@ pub enum TrackData {
     Texts(Vec<Vec<String>>),
 }
 
+/// Evaluates an expression with the numbers of a [`TrackData`], whatever their type, or another one with its texts.
+macro_rules! for_each_type {
+    ($data:expr, $numbers:ident => $result:expr, $texts:ident => $of_texts:expr) => {
+        match $data {
+            TrackData::F32($numbers) => $result,
+            TrackData::F64($numbers) => $result,
+            TrackData::I16($numbers) => $result,
+            TrackData::I32($numbers) => $result,
+            TrackData::I64($numbers) => $result,
+            TrackData::U8($numbers) | TrackData::Bool($numbers) => $result,
+            TrackData::U16($numbers) => $result,
+            TrackData::Texts($texts) => $of_texts,
+        }
+    };
+}
+
 impl TrackData {
     /// Sets the type and the length. Keeps the memory if the type stays the same. The contents are unspecified.
     ///
     /// # Errors
     ///
     /// There is no memory for it.
-    pub(super) fn reshape(&mut self, kind: TrackType, len: usize) -> Result<()> {
+    fn reshape(&mut self, kind: TrackType, len: usize) -> Result<()> {
         if self.kind() != kind {
             *self = TrackData::empty(kind);
         }
-        match self {
-            TrackData::F32(n) => resize(n, len),
-            TrackData::F64(n) => resize(n, len),
-            TrackData::I16(n) => resize(n, len),
-            TrackData::I32(n) => resize(n, len),
-            TrackData::I64(n) => resize(n, len),
-            TrackData::U8(n) | TrackData::Bool(n) => resize(n, len),
-            TrackData::U16(n) => resize(n, len),
-            TrackData::Texts(texts) => {
-                texts.resize_with(len, Vec::new);
-                Ok(())
-            }
-        }
+        for_each_type!(self, numbers => resize(numbers, len)?, texts => texts.resize_with(len, Vec::new));
+        Ok(())
     }
 
     fn empty(kind: TrackType) -> Self {
@@ -74,30 +78,12 @@ impl TrackData {
 
     /// All numbers as mutable bytes, as in [`bytes`](Self::bytes); empty for texts.
     fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            TrackData::F32(n) => bytemuck::cast_slice_mut(n),
-            TrackData::F64(n) => bytemuck::cast_slice_mut(n),
-            TrackData::I16(n) => bytemuck::cast_slice_mut(n),
-            TrackData::I32(n) => bytemuck::cast_slice_mut(n),
-            TrackData::I64(n) => bytemuck::cast_slice_mut(n),
-            TrackData::U8(n) | TrackData::Bool(n) => n,
-            TrackData::U16(n) => bytemuck::cast_slice_mut(n),
-            TrackData::Texts(_) => &mut [],
-        }
+        for_each_type!(self, numbers => bytemuck::cast_slice_mut(numbers), _texts => &mut [])
     }
 
     /// The number of numbers, or of lists of texts.
     pub fn len(&self) -> usize {
-        match self {
-            TrackData::F32(n) => n.len(),
-            TrackData::F64(n) => n.len(),
-            TrackData::I16(n) => n.len(),
-            TrackData::I32(n) => n.len(),
-            TrackData::I64(n) => n.len(),
-            TrackData::U8(n) | TrackData::Bool(n) => n.len(),
-            TrackData::U16(n) => n.len(),
-            TrackData::Texts(texts) => texts.len(),
-        }
+        for_each_type!(self, numbers => numbers.len(), texts => texts.len())
     }
 
     /// Whether there are none.
@@ -105,7 +91,7 @@ impl TrackData {
         self.len() == 0
     }
 
-    /// The word for the type: `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `u16`, `bool` or `utf-8`.
+    /// The type of the values.
     pub fn kind(&self) -> TrackType {
         match self {
             TrackData::F32(_) => TrackType::F32,
@@ -122,16 +108,7 @@ impl TrackData {
 
     /// All numbers as bytes, each in this machine's byte order; `None` for texts.
     pub fn bytes(&self) -> Option<&[u8]> {
-        match self {
-            TrackData::F32(n) => Some(bytemuck::cast_slice(n)),
-            TrackData::F64(n) => Some(bytemuck::cast_slice(n)),
-            TrackData::I16(n) => Some(bytemuck::cast_slice(n)),
-            TrackData::I32(n) => Some(bytemuck::cast_slice(n)),
-            TrackData::I64(n) => Some(bytemuck::cast_slice(n)),
-            TrackData::U8(n) | TrackData::Bool(n) => Some(n),
-            TrackData::U16(n) => Some(bytemuck::cast_slice(n)),
-            TrackData::Texts(_) => None,
-        }
+        for_each_type!(self, numbers => Some(bytemuck::cast_slice(numbers)), _texts => None)
     }
 }
 
@@ -204,7 +181,7 @@ impl TrackBatch {
     }
 
     /// The places of the samples, in order.
-    pub(super) fn slots(&mut self) -> impl Iterator<Item = TrackSlot<'_>> {
+    pub(super) fn slots(&mut self) -> impl Iterator<Item = TrackBuffer<'_>> {
         let samples = self.mask_shape.first().copied().unwrap_or(0);
         let masks = parts(&mut self.mask, samples);
         let (texts, numbers) = match &mut self.values {
@@ -212,17 +189,17 @@ impl TrackBatch {
             numbers => (None, Some(numbers.bytes_mut())),
         };
         let texts = texts.into_iter().flatten().zip(&mut self.times);
-        let texts = texts.map(|(texts, times)| SlotValues::Texts { texts, times });
-        let numbers = numbers.into_iter().flat_map(move |bytes| parts(bytes, samples).map(SlotValues::Numbers));
+        let texts = texts.map(|(texts, times)| TrackBufferValues::Texts { texts, times });
+        let numbers = numbers.into_iter().flat_map(move |bytes| parts(bytes, samples).map(TrackBufferValues::Numbers));
         let mut dims = self.dims.iter_mut();
-        texts.chain(numbers).zip(masks).map(move |(values, mask)| TrackSlot { values, mask, dims: dims.next() })
+        texts.chain(numbers).zip(masks).map(move |(values, mask)| TrackBuffer { values, mask, dims: dims.next() })
     }
 }
 
 /// The place of one sample in a track. Its old contents belong to another batch.
 #[derive(Debug)]
-pub(super) struct TrackSlot<'a> {
-    pub values: SlotValues<'a>,
+pub(super) struct TrackBuffer<'a> {
+    pub values: TrackBufferValues<'a>,
     pub mask: &'a mut [bool],
     /// The number of numbers of a value, if they are counted.
     pub dims: Option<&'a mut u32>,
@@ -230,9 +207,15 @@ pub(super) struct TrackSlot<'a> {
 
 /// The place of the sample's values.
 #[derive(Debug)]
-pub(super) enum SlotValues<'a> {
+pub(super) enum TrackBufferValues<'a> {
     /// Numbers in this machine's byte order, aligned for their type.
     Numbers(&'a mut [u8]),
     /// Texts, and their starts and ends.
     Texts { texts: &'a mut Vec<String>, times: &'a mut Vec<(f64, f64)> },
+}
+
+/// Divides a slice into this many parts of equal length, which may be empty.
+pub(super) fn parts<T>(mut all: &mut [T], count: usize) -> impl Iterator<Item = &mut [T]> {
+    let each = all.len() / count.max(1);
+    (0..count).map(move |_| all.split_off_mut(..each).unwrap_or_default())
 }

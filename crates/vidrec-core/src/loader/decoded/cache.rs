@@ -1,25 +1,18 @@
-//! Looking up, reading and keeping tiles.
+//! Finding, reading and keeping frames.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-use super::found::Found;
-use super::layout::{ALIGNED, Layout, TAKEN};
-use super::segment::{FIXED, FrameKey, Head, head_bytes, is_possible, is_whole, places, tile_bytes};
-use super::window::Window;
+use super::layout::{ALIGNED, FrameKey, HEAD, Head, Layout, TAKEN, chroma_sides, is_possible};
 use crate::store::disk::memory_file::{IN_MEMORY, MemoryFile, room};
-use vidrec_format::allocation;
 use vidrec_format::data_binding::hex;
-use vidrec_format::error::Hint;
-use vidrec_format::error::{Error, Result};
-use vidrec_jpeg::{Parts, Scale, TileGrid};
-
-/// The maximum number of segments of a frame. Only crops that hardly overlap would need more.
-const MOST_SEGMENTS: usize = 32;
+use vidrec_format::error::{Error, Hint, Result};
+use vidrec_jpeg::{Cut, Scale, TileGrid, make_room};
 
 /// The contents of a cache: planes of these frames, in the order of the data set's shards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,13 +36,11 @@ impl Contents {
 
 /// Decoded planes in memory that processes share.
 #[derive(Debug)]
-pub(crate) struct Cache {
+pub(crate) struct DecodedFrames {
     file: MemoryFile,
     layout: Layout,
-    /// One bit for each number in the index: whether this process has found the whole frame in the cache.
-    complete: Vec<AtomicU64>,
     /// The end of the bytes that this process last took.
-    given: Mutex<u64>,
+    end_of_own: Mutex<u64>,
     /// The reason why nothing more is kept, or why nothing is read any more.
     failure: OnceLock<String>,
     /// Whether the file has bytes that no vidrec process should have written. If so, the cache trusts nothing in
@@ -57,27 +48,32 @@ pub(crate) struct Cache {
     is_wrong: AtomicBool,
 }
 
-/// The result of looking at an offset of the file.
-enum Look {
-    /// It is a segment of the frame. The value is the offset of the segment before it.
-    At(u64),
-    /// It is a segment of another JPEG.
-    OtherFrame,
-    Damaged,
+/// A frame in the cache.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredFrame {
+    /// The offset of its planes.
+    at: u64,
+    head: Head,
 }
 
-/// The outcome of an attempt to keep tiles.
+impl StoredFrame {
+    pub fn grid(&self) -> TileGrid {
+        self.head.grid
+    }
+}
+
+/// The outcome of an attempt to keep a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// All processes can now read the tiles, which took this many bytes.
+    /// All processes can now read the frame, which took this many bytes.
     Yes(u64),
     /// There is no room.
     NoRoom,
-    /// Another process has kept tiles of the frame in the meantime, or the cache is no longer used.
+    /// Another process has kept the frame in the meantime, or the cache is no longer used.
     No,
 }
 
-impl Cache {
+impl DecodedFrames {
     /// Opens the cache of `contents`, or creates it with at most `limit` bytes in all.
     pub fn open(contents: &Contents, limit: u64, dir: Option<&Path>) -> Result<Self> {
         let dir = dir.unwrap_or(Path::new(IN_MEMORY));
@@ -97,11 +93,8 @@ impl Cache {
         }
         let digest = contents.digest();
         let file = MemoryFile::open(dir, &hex(&digest[..16]), layout.length, &layout.header(&digest))?;
-        let words = usize::try_from(layout.numbers().div_ceil(64)).unwrap_or(usize::MAX);
-        let mut complete = allocation::with_capacity(words, "what is kept of which frame")?;
-        complete.resize_with(words, || AtomicU64::new(0));
-        let given = Mutex::default();
-        Ok(Cache { file, layout, complete, given, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
+        let (end_of_own, failure, is_wrong) = Default::default();
+        Ok(DecodedFrames { file, layout, end_of_own, failure, is_wrong })
     }
 
     /// The maximum number of bytes of the file.
@@ -120,190 +113,96 @@ impl Cache {
         self.failure.get().map(String::as_str)
     }
 
-    /// Looks up the tiles of a frame at a scale.
-    pub fn find(&self, frame: FrameKey, scale: Scale, found: &mut Found) {
-        found.clear(frame);
-        let Some(newest) = self.newest(frame, scale) else { return };
-        let mut at = newest;
-        while at != 0 && found.segments < MOST_SEGMENTS {
-            match self.look(at, scale, found) {
-                Look::At(before) => at = before,
-                Look::OtherFrame => {
-                    found.clear(frame);
-                    found.is_other = true;
-                    return;
-                }
-                Look::Damaged => {
-                    // If the file was truncated, the rest is zeros.
-                    if self.is_whole() {
-                        self.give_up();
-                    }
-                    return found.clear(frame);
-                }
+    /// Looks up a frame at a scale.
+    pub fn find(&self, frame: FrameKey, scale: Scale) -> Option<StoredFrame> {
+        let at = self.offset_of(frame, scale)?.load(Acquire);
+        if at == 0 {
+            return None;
+        }
+        let Some(head) = self.head(at).filter(|head| (head.frame.number, head.scale) == (frame.number, scale)) else {
+            // If the file was truncated, the rest is zeros.
+            if self.is_whole() {
+                self.give_up();
             }
-            found.segments += 1;
-        }
-        found.newest = newest;
-        self.note(found, scale);
+            return None;
+        };
+        // The entry may be that of another JPEG, which then stays in the cache.
+        (head.frame == frame).then_some(StoredFrame { at: at + HEAD as u64, head })
     }
 
-    /// Remembers that a frame is complete, if all its tiles were found.
-    fn note(&self, found: &Found, scale: Scale) {
-        let Some((word, bit)) = self.bit(found.frame, scale) else { return };
-        if word.load(Relaxed) & bit == 0 && found.is_complete() {
-            word.fetch_or(bit, Relaxed);
-        }
-    }
-
-    fn bit(&self, frame: FrameKey, scale: Scale) -> Option<(&AtomicU64, u64)> {
-        let number = self.layout.number(frame.number, scale)?;
-        Some((self.complete.get(usize::try_from(number / 64).ok()?)?, 1 << (number % 64)))
-    }
-
-    /// Whether this process has found the whole frame before. This does not read the file.
-    pub fn was_complete(&self, frame: FrameKey, scale: Scale) -> bool {
-        let is_used = !self.is_wrong.load(Relaxed) && self.file.map().is_whole();
-        is_used && self.bit(frame, scale).is_some_and(|(word, bit)| word.load(Relaxed) & bit != 0)
-    }
-
-    /// Returns the offset of the frame's newest segment.
-    fn newest(&self, frame: FrameKey, scale: Scale) -> Option<u64> {
-        Some(self.word_of(frame, scale)?.load(Acquire))
-    }
-
-    fn word_of(&self, frame: FrameKey, scale: Scale) -> Option<&AtomicU64> {
+    /// The number that says where a frame is.
+    fn offset_of(&self, frame: FrameKey, scale: Scale) -> Option<&AtomicU64> {
         if self.is_wrong.load(Relaxed) || !self.is_whole() {
             return None;
         }
         self.file.map().word(self.layout.index(frame.number, scale)?)
     }
 
-    /// Adds the segment at `at` to `found`.
-    fn look(&self, at: u64, scale: Scale, found: &mut Found) -> Look {
-        let map = self.file.map();
-        let mut fixed = [0; FIXED];
-        if at < self.layout.begin() || !at.is_multiple_of(ALIGNED) || !map.copy(at, &mut fixed) {
-            return Look::Damaged;
-        }
-        let Some(head) = Head::read(&fixed) else { return Look::Damaged };
-        let length = head_bytes(&head.grid);
-        // The bits take at most 128 KiB, and only if the file has that many bytes.
-        if at.checked_add(length as u64).is_none_or(|end| end > self.layout.length) {
-            return Look::Damaged;
-        }
-        found.head.resize(length, 0);
-        if !map.copy(at, &mut found.head) || !is_whole(&found.head) {
-            return Look::Damaged;
-        }
-        if (head.frame.number, head.scale) != (found.frame.number, scale) {
-            return Look::Damaged;
-        }
-        if head.frame != found.frame {
-            return Look::OtherFrame;
-        }
-        if found.of.is_some_and(|of| of != (head.grid, scale)) {
-            return Look::Damaged;
-        }
-        if found.of.is_none() {
-            found.places.resize(head.grid.count(), 0);
-            found.of = Some((head.grid, scale));
-        }
-        let (bytes, mut next) = (tile_bytes(&head.grid, scale) as u64, at + length as u64);
-        let mut count = 0;
-        for tile in places(&found.head) {
-            let Some(place) = found.places.get_mut(tile) else { return Look::Damaged };
-            if *place == 0 {
-                *place = next;
-            }
-            next += bytes;
-            count += 1;
-        }
-        if count == head.tiles && next <= self.layout.length { Look::At(head.before) } else { Look::Damaged }
+    /// The head at an offset, if there is one, with its planes inside the file.
+    fn head(&self, at: u64) -> Option<Head> {
+        let mut bytes = [0; HEAD];
+        let is_copied = at >= self.layout.begin() && at.is_multiple_of(ALIGNED) && self.file.map().copy(at, &mut bytes);
+        let head = Head::read(&bytes).filter(|_| is_copied)?;
+        at.checked_add(head.length()).filter(|&end| end <= self.layout.length).map(|_| head)
     }
 
-    /// Copies the tiles among `parts` that were found to planes with room for these parts. Returns the number of
-    /// tiles, or `None` if the bytes may not be those that were written. In that case, the planes have unspecified
-    /// samples.
-    pub fn read(&self, found: &Found, parts: &Parts, planes: &mut [Vec<u8>; 3]) -> Option<u32> {
-        let (grid, scale) = found.of?;
-        let window = Window::new(&grid, scale, parts);
-        let (map, bytes) = (self.file.map(), tile_bytes(&grid, scale) as u64);
-        let mut tiles = 0;
-        let kept = |row: u32| found.row(row, &parts.columns).iter().filter(|&&place| place != 0);
-        let prefetch = |row| kept(row).for_each(|&place| map.prefetch(place..place.saturating_add(bytes)));
-        // The copies wait for memory, so the next row is prefetched while a row is copied.
-        prefetch(parts.rows.start);
-        for row in parts.rows.clone() {
-            if row + 1 < parts.rows.end {
-                prefetch(row + 1);
-            }
-            for (column, &place) in parts.columns.clone().zip(found.row(row, &parts.columns)) {
-                if place != 0 {
-                    window.put(map, place, column, row, planes)?;
-                    tiles += 1;
+    /// Copies a part of a frame to the planes. Returns `None` if the bytes may not be those that were written. In that
+    /// case, the planes have unspecified samples.
+    pub fn read(&self, stored: &StoredFrame, cut: &Cut, planes: &mut [Vec<u8>; 3]) -> Option<()> {
+        let (scale, map) = (stored.head.scale, self.file.map());
+        make_room(cut, scale, planes).ok()?;
+        let (of_frame, of_cut) = (chroma_sides(&stored.head.whole(), scale), chroma_sides(cut, scale));
+        let (x, y) = (scale.side(cut.region.x) as usize / 2, scale.side(cut.region.y) as usize / 2);
+        let mut at = stored.at;
+        for (plane, factor) in planes.iter_mut().zip([2, 1, 1]) {
+            let (pitch, width) = (factor * of_frame.0, factor * of_cut.0);
+            let first = at + (factor * y * pitch + factor * x) as u64;
+            for (row, to) in plane.chunks_exact_mut(width).take(factor * of_cut.1).enumerate() {
+                let from = first + (row * pitch) as u64;
+                // The copies wait for memory, so a later row is prefetched while a row is copied.
+                map.prefetch(from + 4 * pitch as u64..from + (4 * pitch + width) as u64);
+                if !map.copy(from, to) {
+                    return None;
                 }
             }
+            at += (factor * factor * of_frame.0 * of_frame.1) as u64;
         }
-        self.is_whole().then_some(tiles)
+        self.is_whole().then_some(())
     }
 
-    /// Returns the bytes that `tiles` more tiles of such a frame need, if there is room for them.
-    fn has_room(&self, grid: &TileGrid, scale: Scale, tiles: usize) -> Option<u64> {
-        let bytes =
-            (head_bytes(grid) as u64).checked_add((tile_bytes(grid, scale) as u64).checked_mul(tiles as u64)?)?;
-        let bytes = bytes.checked_next_multiple_of(ALIGNED)?;
-        (bytes <= self.layout.length - self.taken()).then_some(bytes)
+    /// Returns the bytes that a frame needs, if there is room for it.
+    pub fn has_room(&self, grid: TileGrid, scale: Scale) -> Option<u64> {
+        let bytes = Head { frame: FrameKey::default(), scale, grid }.length().next_multiple_of(ALIGNED);
+        (self.failure().is_none() && bytes <= self.layout.length - self.taken()).then_some(bytes)
     }
 
-    /// Keeps the tiles among `parts` that the lookup of the frame did not find. `planes` holds the samples of
-    /// these parts. A checksum must have proven that the samples are those of the frame.
-    pub fn keep(
-        &self,
-        found: &Found,
-        (grid, scale): (TileGrid, Scale),
-        parts: &Parts,
-        planes: &[Vec<u8>; 3],
-        scratch: &mut Vec<u8>,
-    ) -> Kept {
-        let is_of_frame = !found.is_other && found.of.is_none_or(|of| of == (grid, scale));
-        let is_known = self.newest(found.frame, scale) == Some(found.newest);
-        if !is_of_frame
-            || !is_known
-            || !is_possible(&grid)
-            || self.failure().is_some()
-            || found.segments >= MOST_SEGMENTS
-        {
+    /// Keeps a frame. `planes` holds the samples of all of its tiles. A checksum must have proven that the samples are
+    /// those of the frame.
+    pub fn keep(&self, frame: FrameKey, grid: TileGrid, scale: Scale, planes: &[Vec<u8>; 3]) -> Kept {
+        let is_free = self.offset_of(frame, scale).is_some_and(|offset| offset.load(Relaxed) == 0);
+        if !is_free || !is_possible(&grid) || self.failure().is_some() {
             return Kept::No;
         }
-        let missing = || {
-            let all = parts.rows.clone().flat_map(|row| parts.columns.clone().map(move |column| (column, row)));
-            all.filter(|&(column, row)| !found.has(column, row))
-        };
-        let tiles = missing().count();
-        if tiles == 0 {
-            return Kept::No;
+        let head = Head { frame, scale, grid };
+        let taken = self.has_room(grid, scale).and_then(|bytes| Some((bytes, self.take(bytes)?)));
+        let Some((bytes, at)) = taken else { return Kept::NoRoom };
+        let (width, height) = chroma_sides(&head.whole(), scale);
+        let lengths = [4, 1, 1].map(|factor| factor * width * height);
+        let mut to = at;
+        let samples = planes.iter().zip(lengths).map(|(plane, length)| plane.get(..length));
+        for part in std::iter::once(Some(&head.bytes()[..])).chain(samples) {
+            let Some(part) = part else { return Kept::No };
+            if let Err(e) = self.file.write(part, to) {
+                self.fail(&format!("could not be written: {e}"));
+                return Kept::NoRoom;
+            }
+            to += part.len() as u64;
         }
-        let Some(bytes) = self.has_room(&grid, scale, tiles) else { return Kept::NoRoom };
-        let (across, _) = grid.parts();
-        let places = missing().map(|(column, row)| row as usize * across as usize + column as usize);
-        let head = Head { frame: found.frame, scale, before: found.newest, grid, tiles: tiles as u32 };
-        head.bytes(places, scratch);
-        let Some(at) = self.take(bytes) else { return Kept::NoRoom };
-        let (window, tile) = (Window::new(&grid, scale, parts), tile_bytes(&grid, scale));
-        // The tiles are not kept if there is no memory for them.
-        let has_memory = scratch.try_reserve(tiles * tile).is_ok();
-        if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
-            return Kept::No;
-        }
-        if let Err(e) = self.file.write(scratch, at) {
-            self.fail(&format!("could not be written: {e}"));
-            return Kept::NoRoom;
-        }
-        let Some(word) = self.word_of(found.frame, scale) else { return Kept::No };
-        match word.compare_exchange(found.newest, at, AcqRel, Relaxed) {
-            Ok(_) => Kept::Yes(bytes),
-            // In this rare case, the bytes that were written stay unused.
-            Err(_) => Kept::No,
+        // In the rare case that another process was faster, the bytes that were written stay unused.
+        let offset = self.offset_of(frame, scale);
+        match offset.and_then(|offset| offset.compare_exchange(0, at, AcqRel, Relaxed).ok()) {
+            Some(_) => Kept::Yes(bytes),
+            None => Kept::No,
         }
     }
 
@@ -311,7 +210,7 @@ impl Cache {
     fn take(&self, bytes: u64) -> Option<u64> {
         let (begin, end) = (self.layout.begin(), self.layout.length);
         let taken = self.file.map().word(TAKEN)?;
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end_of_own = self.end_of_own.lock();
         let mut now = taken.load(Relaxed);
         loop {
             // The number starts as 0. Any other value comes from memory that other processes can write to.
@@ -319,12 +218,12 @@ impl Cache {
             let behind = at.checked_add(bytes).filter(|&behind| behind <= end)?;
             match taken.compare_exchange_weak(now, behind, Relaxed, Relaxed) {
                 // Two threads of this process must never get the same bytes.
-                Ok(_) if at < *given => {
+                Ok(_) if at < *end_of_own => {
                     self.give_up();
                     return None;
                 }
                 Ok(_) => {
-                    *given = behind;
+                    *end_of_own = behind;
                     return Some(at);
                 }
                 Err(other) => now = other,

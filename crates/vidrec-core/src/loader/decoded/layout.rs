@@ -1,17 +1,33 @@
-//! The layout of the file.
+//! The layout of the file, and of the planes of a frame in it.
+//!
+//! The head of a frame:
+//!
+//! | bytes | contents |
+//! | --- | --- |
+//! | 0..4 | CRC-32 of the rest of the head |
+//! | 4..8 | number of the scale |
+//! | 8..16 | number of the frame |
+//! | 16..24 | width and height of the frame in pixels |
+//! | 24..28 | width of a tile in pixels; 0 if the whole frame is one tile |
+//! | 28..36 | the length and the CRC-32 of the JPEG |
+//! | 36..44 | the offset of the record |
+//!
+//! The planes follow the head without padding: luma, blue and red, row by row. The reader trusts nothing in a head,
+//! because other processes can write to this memory.
 
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_jpeg::Scale;
+use vidrec_format::limits;
+use vidrec_jpeg::{Cut, Region, Scale, TileGrid};
 
 /// The version of the file format, and of the planes that decoders produce.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: &[u8; 8] = b"vidrecDP";
 /// The length of the header, which says what the file is for. It ends before the number of taken bytes.
 pub(super) const HEADER: usize = 64;
 /// The offset of the number of taken bytes, which is also the number of the first free byte.
 pub(super) const TAKEN: usize = 128;
 const INDEX: u64 = 4096;
-/// Segments begin at multiples of this.
+/// Frames begin at multiples of this.
 pub(super) const ALIGNED: u64 = 64;
 
 /// The layout of a file of `length` bytes for `frames` frames.
@@ -36,25 +52,16 @@ impl Layout {
         Err(e.hint(Hint::Set("decoded_cache")))
     }
 
-    /// The offset of the first segment.
+    /// The offset of the first frame.
     pub fn begin(&self) -> u64 {
-        let index = self.numbers().saturating_mul(8);
+        let index = self.frames.saturating_mul(8 * Scale::ALL.len() as u64);
         index.saturating_add(INDEX).div_ceil(4096).saturating_mul(4096)
-    }
-
-    /// The number of numbers in the index.
-    pub fn numbers(&self) -> u64 {
-        self.frames.saturating_mul(Scale::ALL.len() as u64)
-    }
-
-    /// The place of a frame's number in the index. `None` if there is no such frame.
-    pub fn number(&self, frame: u64, scale: Scale) -> Option<u64> {
-        (frame < self.frames).then(|| frame + self.frames * scale as u64)
     }
 
     /// The offset of a frame's number. `None` if there is no such frame.
     pub fn index(&self, frame: u64, scale: Scale) -> Option<usize> {
-        usize::try_from(INDEX + 8 * self.number(frame, scale)?).ok()
+        let number = (frame < self.frames).then(|| frame + self.frames * scale as u64)?;
+        usize::try_from(INDEX + 8 * number).ok()
     }
 
     /// Returns the header of the file, which distinguishes it from all other files.
@@ -69,22 +76,116 @@ impl Layout {
     }
 }
 
+/// The length of a head in bytes.
+pub(super) const HEAD: usize = 64;
+
+/// Identifies a frame and its JPEG by the frame's entry in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct FrameKey {
+    /// The number of the frame, counted over all shards.
+    pub number: u64,
+    pub record_offset: u64,
+    pub jpeg_length: u32,
+    pub jpeg_crc32: u32,
+}
+
+/// The head of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub frame: FrameKey,
+    pub scale: Scale,
+    pub grid: TileGrid,
+}
+
+impl Head {
+    pub fn bytes(&self) -> [u8; HEAD] {
+        let Head { frame, scale, grid: TileGrid { size, tile_width } } = *self;
+        let mut bytes = [0; HEAD];
+        let numbers = [scale as u32, size.0, size.1, tile_width, frame.jpeg_length, frame.jpeg_crc32];
+        for (at, number) in [4, 16, 20, 24, 28, 32].into_iter().zip(numbers) {
+            bytes[at..at + 4].copy_from_slice(&number.to_ne_bytes());
+        }
+        bytes[8..16].copy_from_slice(&frame.number.to_ne_bytes());
+        bytes[36..44].copy_from_slice(&frame.record_offset.to_ne_bytes());
+        let sum = crc32fast::hash(&bytes[4..]);
+        bytes[..4].copy_from_slice(&sum.to_ne_bytes());
+        bytes
+    }
+
+    /// Reads a head; `None` if its checksum is wrong, or if there can be no such frame.
+    pub fn read(bytes: &[u8; HEAD]) -> Option<Self> {
+        let number = |at: usize| Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
+        let long = |at: usize| Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
+        let scale = *Scale::ALL.get(number(4)? as usize)?;
+        let grid = TileGrid { size: (number(16)?, number(20)?), tile_width: number(24)? };
+        let (jpeg_length, jpeg_crc32) = (number(28)?, number(32)?);
+        let frame = FrameKey { number: long(8)?, record_offset: long(36)?, jpeg_length, jpeg_crc32 };
+        let is_whole = number(0)? == crc32fast::hash(&bytes[4..]);
+        (is_whole && is_possible(&grid)).then_some(Head { frame, scale, grid })
+    }
+
+    /// The part of a frame that is stored: all of its tiles.
+    pub fn whole(&self) -> Cut {
+        self.grid.cut(&self.grid.touched(Region::whole(self.grid.size)))
+    }
+
+    /// The length of the head and the planes in bytes.
+    pub fn length(&self) -> u64 {
+        let (width, height) = chroma_sides(&self.whole(), self.scale);
+        HEAD as u64 + 6 * width as u64 * height as u64
+    }
+}
+
+/// Columns and rows of the planes of chroma of a part of a frame. Luma has twice as many.
+pub(super) fn chroma_sides(cut: &Cut, scale: Scale) -> (usize, usize) {
+    (cut.luma_pitch(scale) / 2, scale.side(cut.region.height).div_ceil(2) as usize)
+}
+
+/// Whether a frame can have this size and these tiles.
+pub(super) fn is_possible(grid: &TileGrid) -> bool {
+    let TileGrid { size: (width, height), tile_width } = *grid;
+    let is_side = |side: u32| (1..=limits::MAX_SIDE).contains(&side);
+    is_side(width)
+        && is_side(height)
+        && u64::from(width) * u64::from(height) <= limits::MAX_PIXELS
+        && tile_width.is_multiple_of(16)
+        // A whole number of tiles makes a row of MCUs.
+        && (tile_width == 0 || width.next_multiple_of(16).is_multiple_of(tile_width))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_frames_lie_between_the_header_and_the_segments() {
+    fn numbers_of_frames_lie_between_the_header_and_the_first_frame() {
         let layout = Layout::new(100, 1 << 20).unwrap();
-        assert_eq!(
-            (layout.begin(), layout.index(0, Scale::Full), layout.index(100, Scale::Full)),
-            (8192, Some(4096), None)
-        );
-        assert_eq!(layout.index(99, Scale::Eighth), Some(4096 + 8 * 399));
-        assert!((layout.index(99, Scale::Eighth).unwrap() as u64) < layout.begin());
+        let index = |frame, scale| layout.index(frame, scale);
+        assert_eq!((layout.begin(), index(0, Scale::Full), index(100, Scale::Full)), (8192, Some(4096), None));
+        assert_eq!(index(99, Scale::Eighth), Some(4096 + 8 * 399));
         let e = Layout::new(100_000, 1 << 20).unwrap_err();
         assert!(e.to_string().contains("decoded_cache") && e.to_string().contains("100000 frames"), "{e}");
         assert!(Layout::new(u64::MAX, u64::MAX).is_err());
         assert_ne!(layout.header(&[1; 32]), Layout::new(100, 1 << 21).unwrap().header(&[1; 32]));
+    }
+
+    #[test]
+    fn a_head_is_read_as_written_and_no_other_way() {
+        let frame = FrameKey { number: 7, record_offset: 1 << 40, jpeg_length: 9, jpeg_crc32: u32::MAX };
+        let head = Head { frame, scale: Scale::Half, grid: TileGrid { size: (340, 256), tile_width: 32 } };
+        let bytes = head.bytes();
+        assert_eq!((Head::read(&bytes), head.length()), (Some(head), 64 + 176 * 128 * 3 / 2));
+        for at in 0..bytes.len() {
+            let mut bad = bytes;
+            bad[at] ^= 1;
+            assert_eq!(Head::read(&bad), None, "{at}");
+        }
+        let is = |size, tile_width| is_possible(&TileGrid { size, tile_width });
+        assert!(is((340, 256), 32) && is((340, 256), 0) && is((340, 256), 352) && is((1, 1), 16));
+        for (size, tile_width) in
+            [((0, 1), 0), ((1, 0), 16), ((65_501, 1), 0), ((60_000, 60_000), 0), ((340, 256), 8), ((340, 256), 48)]
+        {
+            assert!(!is(size, tile_width), "{size:?} {tile_width}");
+        }
     }
 }

@@ -2,60 +2,19 @@
 
 use super::key::DrawKey;
 use crate::loader::kernel::ColorMatrix;
-use crate::loader::require::require;
+use crate::loader::options::ColorJitter;
+use serde::Serialize;
 use vidrec_format::error::Error;
-use vidrec_format::error::Result;
 use vidrec_format::random::stream;
 use vidrec_format::words::unknown_variant;
-
-/// The range of the colors of clips. Each clip has one draw.
-///
-/// Brightness, contrast and saturation each draw a factor evenly from `max(0, 1 - x)` to `1 + x`. The order in
-/// which they apply is drawn too, as in torchvision's `ColorJitter` (0.20). There are two differences, which make
-/// the result one affine map for a whole clip:
-///
-/// * Contrast blends with mid-gray, where torchvision takes the mean gray of each picture. Contrast therefore also
-///   moves the brightness of pictures that are dark or bright as a whole.
-/// * Levels are clamped once at the end, not after each of the three.
-///
-/// There is no hue: it is not an affine map.
-///
-/// ```
-/// use vidrec::{ColorJitter, LoaderOptions};
-///
-/// let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
-/// let options = LoaderOptions { color, ..LoaderOptions::default() };
-/// # drop(options);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ColorJitter {
-    /// Default 0: unchanged.
-    pub brightness: f32,
-    /// Default 0: unchanged.
-    pub contrast: f32,
-    /// Default 0: unchanged.
-    pub saturation: f32,
-    /// The probability that a clip becomes gray after the other changes: torchvision's `RandomGrayscale`. Default
-    /// 0.
-    pub grayscale: f32,
-}
-
-impl ColorJitter {
-    /// Returns an error if a value makes no sense.
-    pub(crate) fn check(&self) -> Result<()> {
-        let strengths = [self.brightness, self.contrast, self.saturation];
-        let finite = strengths.iter().all(|x| (0.0..1e3).contains(x));
-        require(finite, "color", format_args!("{strengths:?}"), "strengths of 0 or more")?;
-        let gray = (0.0..=1.0).contains(&self.grayscale);
-        require(gray, "color's grayscale", self.grayscale, "a probability, 0 to 1")
-    }
-}
 
 /// One of the three things that [`ColorJitter`] changes.
 ///
 /// As a word (`FromStr`, `Display`): `brightness`, `contrast` or `saturation`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::EnumString, strum::VariantNames)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, strum::Display, strum::EnumString, strum::VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum ColorStep {
@@ -68,7 +27,7 @@ pub enum ColorStep {
 }
 
 /// The colors that were drawn for a clip. A factor of 1 changes nothing.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ColorDraw {
     /// Factor of brightness.
     pub brightness: f32,

@@ -1,47 +1,80 @@
 //! The place in a frame where the picture comes from: one draw for each clip.
 
-use super::augmentation::Augmentation;
 use super::key::DrawKey;
-use super::part::Part;
+use crate::dataset::Clip;
 use crate::loader::kernel::{Span, View};
+use crate::loader::options::{Crop, SampleOptions};
+use vidrec_format::error::Result;
 use vidrec_format::random::{Random, stream};
 
-/// Returns the view of a sample for frames of `frame` (width, height) pixels, and pictures of `size`.
-///
-/// A pure function: all frames of a sample have the same view, unless they differ in size.
-pub(crate) fn view(augmentation: &Augmentation, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
-    let mut random = key.random(stream::AUGMENT);
-    let flip = random.unit() < f64::from(augmentation.flip);
-    let (x, y) = match augmentation.part {
-        Part::RandomResized { scale, ratio } => {
-            let (x, y) = random_area(&mut random, frame, scale, ratio);
-            (whole(x, size.0), whole(y, size.1))
+impl SampleOptions {
+    /// Width and height of the pictures of a sample of `frames` frames of this width and height.
+    pub(crate) fn size(&self, frame: (u32, u32), frames: u32) -> Result<(u32, u32)> {
+        match self.crop.rule() {
+            Some(rule) => rule.size(frame, frames),
+            None => Ok(nearest_shape(frame, &self.crop.sizes())),
         }
-        Part::MultiScale { fixed } => {
-            let (x, y) = multi_scale(&mut random, frame, size, fixed);
-            (whole(x, size.0), whole(y, size.1))
+    }
+
+    /// Width and height to which the frames of a clip are enlarged in every sample, because they are smaller than the
+    /// pictures; `None` if they are not, or are not all of one size.
+    pub(crate) fn enlarged(&self, clip: &Clip<'_>) -> Option<(u32, u32)> {
+        let frame = (clip.width(), clip.height());
+        if clip.frame_count() == 0 || frame.0 == 0 || frame.1 == 0 {
+            return None;
         }
-        Part::Whole => (whole((0, frame.0), size.0), whole((0, frame.1), size.1)),
-        Part::Cover { random: false } => covering(frame, size, |room| room / 2.0),
-        Part::Cover { random: true } => covering(frame, size, |room| random.unit() * room),
-        Part::Center | Part::Random | Part::Three => {
-            let short = augmentation.resize.map(|(least, most)| match most - least {
-                0 => least,
-                more => least + random.below(u64::from(more) + 1) as u32,
-            });
-            let resized = cover(resized(frame, short), size);
-            let room = (resized.0 - size.0, resized.1 - size.1);
-            let (x, y) = match augmentation.part {
-                Part::Random => {
-                    (random.below(u64::from(room.0) + 1) as u32, random.below(u64::from(room.1) + 1) as u32)
-                }
-                Part::Three => one_of_three(key.sample % 3, room),
-                _ => (half(room.0), half(room.1)),
-            };
-            (part(frame.0, resized.0, x), part(frame.1, resized.1, y))
+        let size = self.size(frame, clip.frame_count()).ok()?;
+        if let Some(rule) = self.crop.rule() {
+            return rule.enlarges(frame).then_some(size);
         }
-    };
-    View { x, y, flip }
+        let needed = cover(resized(frame, self.crop.resize().map(|(least, _)| least)), size);
+        (needed.0 > frame.0 || needed.1 > frame.1).then_some(needed)
+    }
+
+    /// The view of a sample for frames of `frame` (width, height) pixels, and pictures of `size`. All frames of a sample
+    /// have the same view, unless they differ in size.
+    pub(crate) fn view(&self, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
+        let mut random = key.random(stream::AUGMENT);
+        let flip = random.unit() < f64::from(self.flip);
+        let (x, y) = match self.crop {
+            Crop::RandomResized { scale, ratio, .. } => {
+                let (x, y) = random_area(&mut random, frame, scale, ratio);
+                (whole(x, size.0), whole(y, size.1))
+            }
+            Crop::MultiScale { fixed, .. } => {
+                let (x, y) = multi_scale(&mut random, frame, size, fixed);
+                (whole(x, size.0), whole(y, size.1))
+            }
+            Crop::SmartResize { .. } => (whole((0, frame.0), size.0), whole((0, frame.1), size.1)),
+            Crop::Cover { random: false, .. } => covering(frame, size, |room| room / 2.0),
+            Crop::Cover { random: true, .. } => covering(frame, size, |room| random.unit() * room),
+            Crop::Center { resize, .. } | Crop::Random { resize, .. } | Crop::Three { resize, .. } => {
+                let short = resize.map(|(least, most)| match most - least {
+                    0 => least,
+                    more => least + random.below(u64::from(more) + 1) as u32,
+                });
+                let resized = cover(resized(frame, short), size);
+                let room = (resized.0 - size.0, resized.1 - size.1);
+                let (x, y) = match self.crop {
+                    Crop::Random { .. } => {
+                        (random.below(u64::from(room.0) + 1) as u32, random.below(u64::from(room.1) + 1) as u32)
+                    }
+                    Crop::Three { .. } => one_of_three(key.sample % 3, room),
+                    _ => (half(room.0), half(room.1)),
+                };
+                (part(frame.0, resized.0, x), part(frame.1, resized.1, y))
+            }
+        };
+        View { x, y, flip }
+    }
+}
+
+/// The size that is nearest in shape. The first one, if several are.
+fn nearest_shape(frame: (u32, u32), sizes: &[(u32, u32)]) -> (u32, u32) {
+    let shape = |(width, height): (u32, u32)| (f64::from(width) / f64::from(height)).ln();
+    let distance = |size: (u32, u32)| (shape(frame) - shape(size)).abs();
+    let nearer = |best, size| if distance(size) < distance(best) { size } else { best };
+    sizes.iter().copied().reduce(nearer).unwrap_or_default()
 }
 
 /// The first, middle or last place along the axis with more room, and the middle of the other axis.
@@ -108,12 +141,6 @@ fn resized((width, height): (u32, u32), short: Option<u32>) -> (u32, u32) {
     if width <= height { (short, long(height, width)) } else { (long(width, height), short) }
 }
 
-/// Returns the size to which a frame is enlarged at least, whatever is drawn; `None` if it need not be.
-pub(crate) fn enlarged(augmentation: &Augmentation, size: (u32, u32), frame: (u32, u32)) -> Option<(u32, u32)> {
-    let needed = cover(resized(frame, augmentation.resize.map(|(least, _)| least)), size);
-    (needed.0 > frame.0 || needed.1 > frame.1).then_some(needed)
-}
-
 /// Returns `size` if it covers `wanted`. Otherwise enlarges it, in the same shape, until it just covers `wanted`.
 fn cover((width, height): (u32, u32), wanted: (u32, u32)) -> (u32, u32) {
     if width >= wanted.0 && height >= wanted.1 {
@@ -174,14 +201,23 @@ fn between(random: &mut Random, (least, greatest): (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::draw::ColorJitter;
+    use crate::loader::options::{ColorJitter, Frames, Normalize};
     use proptest::prelude::*;
 
-    const RANDOM_RESIZED: Part = Part::RandomResized { scale: (0.08, 1.0), ratio: (3.0 / 4.0, 4.0 / 3.0) };
+    fn options(crop: Crop) -> SampleOptions {
+        let (frames, color, normalize) = (Frames::Stored, ColorJitter::default(), Normalize::NONE);
+        SampleOptions { frames, crop, flip: 0.0, color, normalize }
+    }
 
-    fn options(part: Part, resize: Option<u32>) -> Augmentation {
-        let resize = resize.map(|side| (side, side));
-        Augmentation { part, resize, flip: 0.0, color: ColorJitter::default() }
+    fn view(options: &SampleOptions, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
+        options.view(size, key, frame)
+    }
+
+    #[test]
+    fn a_clip_goes_to_the_nearest_shape() {
+        let sizes = [(224, 224), (256, 192), (192, 256)];
+        let nearest = |frame| sizes.iter().position(|&size| size == nearest_shape(frame, &sizes));
+        assert_eq!([(640, 480), (480, 640), (100, 100), (1920, 800)].map(nearest), [1, 2, 0, 1].map(Some));
     }
 
     fn key(epoch: u64, sample: u64) -> DrawKey {
@@ -190,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_center_crop_takes_the_middle_without_resizing() {
-        let view = view(&options(Part::Center, None), (224, 224), key(0, 0), (340, 256));
+        let view = view(&options(Crop::center((8, 8))), (224, 224), key(0, 0), (340, 256));
         assert_eq!(view.x, Span { bounds: (0, 340), start: 58.0, scale: 1.0 });
         assert_eq!(view.y, Span { bounds: (0, 256), start: 16.0, scale: 1.0 });
         assert!(!view.flip);
@@ -219,7 +255,7 @@ mod tests {
 
     #[test]
     fn draws_differ_between_clips_epochs_and_seeds_and_repeat() {
-        let o = Augmentation { flip: 0.5, ..options(RANDOM_RESIZED, None) };
+        let o = SampleOptions { flip: 0.5, ..options(Crop::random_resized((8, 8))) };
         let of = |key| view(&o, (8, 8), key, (340, 256));
         let first = of(key(1, 2));
         assert_eq!(of(key(1, 2)), first);
@@ -230,7 +266,7 @@ mod tests {
 
     #[test]
     fn flips_come_as_often_as_asked() {
-        let o = Augmentation { flip: 0.25, ..options(Part::Center, None) };
+        let o = SampleOptions { flip: 0.25, ..options(Crop::center((8, 8))) };
         let flips = (0..4000).filter(|&clip| view(&o, (8, 8), key(0, clip), (9, 9)).flip).count();
         assert!((900..1100).contains(&flips), "{flips}");
     }
@@ -263,7 +299,9 @@ mod tests {
     fn three_crops_stand_along_the_longer_side() {
         let starts = |frame| {
             [0, 1, 2]
-                .map(|s| view(&options(Part::Three, Some(256)), (256, 256), key(0, s), frame))
+                .map(|s| {
+                    view(&options(Crop::three((8, 8)).with_resize(Some((256, 256)))), (256, 256), key(0, s), frame)
+                })
                 .map(|v| (v.x.start, v.y.start))
         };
         assert_eq!(starts((340, 256)), [(0.0, 0.0), (42.0, 0.0), (84.0, 0.0)]);
@@ -294,7 +332,7 @@ mod tests {
 
     #[test]
     fn the_short_side_is_drawn_from_its_range() {
-        let o = Augmentation { resize: Some((256, 320)), ..options(Part::Random, None) };
+        let o = options(Crop::random((8, 8)).with_resize(Some((256, 320))));
         let side = |s| (256.0 / view(&o, (224, 224), key(0, s), (340, 256)).y.scale).round() as u32;
         let mut scales: Vec<u32> = (0..2000).map(side).collect();
         scales.sort_unstable();
@@ -308,12 +346,13 @@ mod tests {
             width in 1u32..2000, height in 1u32..2000, size in (1u32..300, 1u32..300),
             short in prop::option::of(1u32..400), clip: u64,
         ) {
-            let fixed = Part::MultiScale { fixed: true };
-            for (crop, short) in [
-                (Part::Center, short), (Part::Random, short), (Part::Three, short), (RANDOM_RESIZED, None),
-                (fixed, None), (Part::MultiScale { fixed: false }, None), (Part::Whole, None),
+            let short = short.map(|side| (side, side));
+            for crop in [
+                Crop::center(size).with_resize(short), Crop::random(size).with_resize(short),
+                Crop::three(size).with_resize(short), Crop::random_resized(size), Crop::multi_scale(size, true),
+                Crop::multi_scale(size, false), Crop::smart_resize(28, 1, 9), Crop::cover(size, true),
             ] {
-                let view = view(&options(crop, short), size, key(3, clip), (width, height));
+                let view = view(&options(crop), size, key(3, clip), (width, height));
                 for (span, length, out) in [(view.x, width, size.0), (view.y, height, size.1)] {
                     prop_assert!(span.bounds.0 < span.bounds.1 && span.bounds.1 <= length);
                     let end = span.start + span.scale * f64::from(out);

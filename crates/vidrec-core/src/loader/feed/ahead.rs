@@ -6,15 +6,16 @@
 //! blocks: the rest has what was used last, so that nothing is dropped before its use.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
+
 use super::engine::Engine;
-use super::epochs::Epochs;
 use super::needs::{self, Need};
-use super::ring::Number;
-use crate::stop;
-use crate::stop::Stop;
+use super::queue::BatchNumber;
+use super::schedule::Epochs;
+use crate::stop::{self, Stop};
 use crate::store::remote::Remote;
 use vidrec_format::error::{Error, Result};
 
@@ -23,7 +24,7 @@ const PLANNED_BYTES: u64 = 32 << 20;
 
 /// Plans and sends requests in the background. Dropping it stops that, without waiting for requests that are in
 /// progress.
-pub(super) struct Ahead(Arc<Shared>);
+pub(crate) struct Ahead(Arc<Shared>);
 
 struct Shared {
     engine: Arc<Engine>,
@@ -79,9 +80,9 @@ impl Ahead {
     /// itself. If planning failed sooner, the batch still has time to try.
     pub fn next(&self) -> Result<DoneOnDrop> {
         let (Ahead(shared), begin) = (self, Instant::now());
-        let state = shared.lock();
+        let mut state = shared.state.lock();
         let is_early = |state: &mut State| state.asked <= state.done && !state.ended;
-        let mut state = shared.changed.wait_while(state, is_early).unwrap_or_else(PoisonError::into_inner);
+        shared.changed.wait_while(&mut state, is_early);
         let (done, next) = (DoneOnDrop(shared.clone()), state.done);
         let timeout = shared.remotes.iter().map(|remote| remote.timeout()).min().unwrap_or(Duration::MAX);
         match state.failed.take_if(|(first, _)| *first <= next) {
@@ -96,17 +97,17 @@ impl Ahead {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        self.0.lock().stopped = true;
+        self.0.state.lock().stopped = true;
         self.0.changed.notify_all();
     }
 }
 
 /// Notes that a batch is done.
-pub(super) struct DoneOnDrop(Arc<Shared>);
+pub(crate) struct DoneOnDrop(Arc<Shared>);
 
 impl Drop for DoneOnDrop {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         state.ahead -= state.last_uses.pop_front().unwrap_or(0);
         state.done += 1;
         drop(state);
@@ -119,19 +120,15 @@ struct EndOnDrop(Arc<Shared>);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
-        self.0.lock().ended = true;
+        self.0.state.lock().ended = true;
         self.0.changed.notify_all();
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether a batch is planned together with the batches before it.
-    fn is_of(&self, group: &[Number], next: Number) -> bool {
-        let window = |number: Number| self.engine.schedule.window(number.epoch, number.k);
+    fn is_of(&self, group: &[BatchNumber], next: BatchNumber) -> bool {
+        let window = |number: BatchNumber| self.engine.schedule.window(number.epoch, number.k);
         let bytes = self.batch_bytes.saturating_mul(group.len() as u64 + 1);
         match (window(next), group.last()) {
             // A window that is too large for the memory is planned in parts.
@@ -143,11 +140,11 @@ impl Shared {
     }
 
     /// Plans batches together, and sends their requests when there is room for them. Returns whether to go on.
-    fn plan(&self, batches: &[Number]) -> bool {
+    fn plan(&self, batches: &[BatchNumber]) -> bool {
         // Batches may need nothing of remote files.
         let most = (self.limit / self.batch_bytes).max(2);
         let is_far = |state: &mut State| state.asked > state.done + most && !state.stopped;
-        drop(self.changed.wait_while(self.lock(), is_far).unwrap_or_else(PoisonError::into_inner));
+        self.changed.wait_while(&mut self.state.lock(), is_far);
         let (needs, failed) = match needs::plan(&self.engine, batches) {
             Ok(needs) => (needs, None),
             Err(e) => (Vec::new(), Some(e)),
@@ -156,7 +153,7 @@ impl Shared {
             let bytes: u64 = needs.iter().map(Need::bytes).sum();
             self.remotes.iter().for_each(|remote| remote.need_memory(bytes.saturating_mul(2)));
         }
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let begin = state.asked;
         let planned = (begin - state.done) as usize + batches.len();
         state.last_uses.resize(planned, 0);
@@ -169,10 +166,10 @@ impl Shared {
                 // The reader of these bytes gets the error.
                 let _ = need.ask();
             }
-            self.lock().asked += 1;
+            self.state.lock().asked += 1;
             self.changed.notify_all();
         }
-        !self.lock().stopped
+        !self.state.lock().stopped
     }
 
     /// Waits until there is room for what a batch needs, or until the batch is the next one. `begin` is the number of
@@ -181,7 +178,8 @@ impl Shared {
         let is_full = |state: &mut State| {
             !state.stopped && state.done < state.asked && state.ahead.saturating_add(need.bytes()) > self.limit
         };
-        let mut state = self.changed.wait_while(self.lock(), is_full).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        self.changed.wait_while(&mut state, is_full);
         let last = (begin + need.last as u64).saturating_sub(state.done);
         if let Some(last_use) = state.last_uses.get_mut(last as usize) {
             *last_use += need.bytes();
@@ -193,11 +191,11 @@ impl Shared {
 /// The work of the thread. Returns after the last batch, or when the thread is stopped.
 fn plan_all(shared: &Shared, epochs: &Epochs) {
     let step = epochs.step.max(1);
-    let (mut group, mut is_first): (Vec<Number>, bool) = (Vec::new(), true);
+    let (mut group, mut is_first): (Vec<BatchNumber>, bool) = (Vec::new(), true);
     for epoch in epochs.range.clone() {
         let mut k = epochs.first;
-        while k < shared.engine.batches_in(epoch) {
-            let number = Number { epoch, k };
+        while k < shared.engine.schedule.batches_in(epoch) {
+            let number = BatchNumber { epoch, k };
             if !group.is_empty() && (is_first || !shared.is_of(&group, number)) {
                 is_first = false;
                 if !shared.plan(&std::mem::take(&mut group)) {

@@ -1,21 +1,19 @@
 //! Batches made ahead by a thread of their own.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::engine::Engine;
-use super::epochs::Epochs;
 use super::fill::{fill, fill_into};
 use super::fill_jpegs::fill_jpegs;
-use super::producer::{Producer, Vessel};
-use super::ring::{Number, Ring};
-use super::shelf::Shelf;
+use super::producer::{BatchBuffer, Producer};
+use super::queue::{BatchNumber, BatchQueue, BufferPool};
+use super::schedule::Epochs;
 use crate::loader::batch::Batch;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::state::LoaderState;
-use crate::loader::tile_plan::TilePlan;
 use vidrec_format::error::Result;
 
 /// The batches of one or more epochs, in order. A thread makes them ahead in the background: see
@@ -30,19 +28,12 @@ use vidrec_format::error::Result;
 #[must_use = "batches are made in the background, and dropping this stops it"]
 pub struct Batches<T = Batch>(Producer<T>);
 
-impl Batches {
-    /// Starts making batches.
-    pub(crate) fn start(engine: &Arc<Engine>, shelf: &Arc<Shelf<Batch>>, epochs: Epochs) -> Result<Self> {
-        let ring = Ring::new(engine.depth(), Batch::default, Arc::downgrade(shelf), engine.clone());
-        Producer::start(ring, epochs).map(Batches)
-    }
-}
-
-impl Batches<JpegBatch> {
-    /// Starts making batches of JPEGs.
-    pub(crate) fn start(engine: &Arc<Engine>, shelf: &Arc<Shelf<JpegBatch>>, epochs: Epochs) -> Result<Self> {
-        let ring = Ring::new(engine.depth_of_jpegs(), JpegBatch::default, Arc::downgrade(shelf), engine.clone());
-        Producer::start(ring, epochs).map(Batches)
+#[expect(private_bounds, reason = "the trait says how the loader fills batches")]
+impl<T: BatchBuffer + Default> Batches<T> {
+    /// Starts to make batches, at most `depth` ahead.
+    pub(crate) fn start(engine: &Arc<Engine>, depth: usize, pool: &Arc<BufferPool<T>>, epochs: Epochs) -> Result<Self> {
+        let queue = BatchQueue::new(depth, T::default, Arc::downgrade(pool), engine.clone());
+        Producer::start(queue, epochs).map(Batches)
     }
 }
 
@@ -50,7 +41,7 @@ impl<T> Batches<T> {
     /// Waits for the next batch or the end, but no longer than `at_most`. Returns whether `next` would now return
     /// at once. This is for a consumer that has other work to do while it waits.
     pub fn wait(&self, at_most: Duration) -> bool {
-        self.0.ring.wait(at_most)
+        self.0.queue.wait(at_most)
     }
 }
 
@@ -58,8 +49,8 @@ impl<T: Default> Iterator for Batches<T> {
     type Item = Result<PrefetchedBatch<T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (number, batch) = self.0.ring.pop()?;
-        Some(batch.map(|batch| PrefetchedBatch { batch, is_lent: true, number, ring: self.0.ring.clone() }))
+        let (number, batch) = self.0.queue.pop()?;
+        Some(batch.map(|batch| PrefetchedBatch { batch, is_lent: true, number, queue: self.0.queue.clone() }))
     }
 }
 
@@ -76,7 +67,7 @@ impl<T> fmt::Debug for Batches<T> {
 /// batch. The thread makes as many batches ahead as there are pieces that the consumer provided and did not get
 /// back.
 #[must_use = "batches are made in the background, and dropping this stops it"]
-pub struct BatchesInto<M: Memory>(Producer<Provided<M>>);
+pub struct BatchesInto<M: Memory>(Producer<CallerBuffer<M>>);
 
 /// Memory for the data of a batch: any bytes that may move to another thread.
 pub trait Memory: AsMut<[u8]> + Send + 'static {}
@@ -86,18 +77,18 @@ impl<M: AsMut<[u8]> + Send + 'static> Memory for M {}
 impl<M: Memory> BatchesInto<M> {
     /// Starts making batches as memory for them comes in.
     pub(crate) fn start(engine: &Arc<Engine>, epochs: Epochs) -> Result<Self> {
-        Producer::start(Ring::of_consumer(engine.clone()), epochs).map(BatchesInto)
+        Producer::start(BatchQueue::of_consumer(engine.clone()), epochs).map(BatchesInto)
     }
 
     /// Provides memory for one more batch, of [`batch_bytes`](crate::loader::Loader::batch_bytes) bytes. Without any
     /// memory, `next` waits forever.
     pub fn provide(&self, memory: M) {
-        self.0.ring.provide(Provided { memory, batch: Batch::default() });
+        self.0.queue.provide(CallerBuffer { memory, batch: Batch::default() });
     }
 
     /// Waits for the next batch, as [`Batches::wait`].
     pub fn wait(&self, at_most: Duration) -> bool {
-        self.0.ring.wait(at_most)
+        self.0.queue.wait(at_most)
     }
 }
 
@@ -107,9 +98,9 @@ impl<M: Memory> Iterator for BatchesInto<M> {
     type Item = Result<(M, Batch, LoaderState)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (Number { epoch, k }, provided) = self.0.ring.pop()?;
-        let state = || self.0.ring.owner.state(epoch, k + 1);
-        Some(provided.map(|Provided { memory, batch }| (memory, batch, state())))
+        let (BatchNumber { epoch, k }, provided) = self.0.queue.pop()?;
+        let state = || self.0.queue.owner.state(epoch, k + 1);
+        Some(provided.map(|CallerBuffer { memory, batch }| (memory, batch, state())))
     }
 }
 
@@ -126,8 +117,8 @@ pub struct PrefetchedBatch<T: Default = Batch> {
     batch: T,
     /// Whether the memory goes back to the queue.
     is_lent: bool,
-    number: Number,
-    ring: Arc<Ring<Engine, T>>,
+    number: BatchNumber,
+    queue: Arc<BatchQueue<Engine, T>>,
 }
 
 impl<T: Default> PrefetchedBatch<T> {
@@ -143,33 +134,13 @@ impl<T: Default> PrefetchedBatch<T> {
 
     /// The state of a run that has used this batch: save this one. Batches made ahead do not count.
     pub fn state(&self) -> LoaderState {
-        self.ring.owner.state(self.number.epoch, self.number.k + 1)
+        self.queue.owner.state(self.number.epoch, self.number.k + 1)
     }
 
     /// Returns the batch, to keep. Its memory is not used again.
     pub fn into_batch(mut self) -> T {
         self.is_lent = false;
         std::mem::take(&mut self.batch)
-    }
-}
-
-impl PrefetchedBatch {
-    /// The data as mutable bytes. The bytes do not move until this is dropped.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.batch.data.bytes_mut()
-    }
-}
-
-impl PrefetchedBatch<JpegBatch> {
-    /// The plan, which may be taken.
-    #[doc(hidden)]
-    pub fn plan(&mut self) -> &mut Option<Box<TilePlan>> {
-        &mut self.batch.plan
-    }
-
-    /// The JPEGs as mutable bytes. The bytes do not move until this is dropped.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.batch.data
     }
 }
 
@@ -181,9 +152,16 @@ impl<T: Default> Deref for PrefetchedBatch<T> {
     }
 }
 
+/// The memory of the samples does not move until the batch is dropped.
+impl<T: Default> DerefMut for PrefetchedBatch<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.batch
+    }
+}
+
 impl<T: Default> fmt::Debug for PrefetchedBatch<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Number { epoch, k } = self.number;
+        let BatchNumber { epoch, k } = self.number;
         f.debug_struct("PrefetchedBatch").field("epoch", &epoch).field("number", &k).finish_non_exhaustive()
     }
 }
@@ -191,31 +169,31 @@ impl<T: Default> fmt::Debug for PrefetchedBatch<T> {
 impl<T: Default> Drop for PrefetchedBatch<T> {
     fn drop(&mut self) {
         if self.is_lent {
-            self.ring.give_back(std::mem::take(&mut self.batch));
+            self.queue.give_back(std::mem::take(&mut self.batch));
         }
     }
 }
 
-impl Vessel for Batch {
-    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+impl BatchBuffer for Batch {
+    fn fill(&mut self, engine: &Engine, BatchNumber { epoch, k }: BatchNumber) -> Result<()> {
         fill(engine, epoch, k, self)
     }
 }
 
-impl Vessel for JpegBatch {
-    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+impl BatchBuffer for JpegBatch {
+    fn fill(&mut self, engine: &Engine, BatchNumber { epoch, k }: BatchNumber) -> Result<()> {
         fill_jpegs(engine, epoch, k, self)
     }
 }
 
 /// The memory of the consumer, and the facts about the batch in it.
-struct Provided<M> {
+struct CallerBuffer<M> {
     memory: M,
     batch: Batch,
 }
 
-impl<M: Memory> Vessel for Provided<M> {
-    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+impl<M: Memory> BatchBuffer for CallerBuffer<M> {
+    fn fill(&mut self, engine: &Engine, BatchNumber { epoch, k }: BatchNumber) -> Result<()> {
         fill_into(engine, epoch, k, self.memory.as_mut(), &mut self.batch)
     }
 }

@@ -1,20 +1,19 @@
 //! The assignment of clips to batches, if clips differ in length or shape.
 
+use crate::loader::options::ResolvedOptions;
 use std::collections::BTreeMap;
+use vidrec_format::error::{Error, Hint, Result};
 
-use super::batch_shape::BatchShape;
-use super::rule_book::RuleBook;
-use super::samples::Samples;
-use crate::dataset::{Clip, Dataset, Tables};
-use crate::loader::options::{Rules, Settings};
-use vidrec_format::error::{Error, Result};
+use super::sample_spec::SampleSpecs;
+use crate::dataset::{Clip, Tables};
+use crate::loader::options::SampleOptions;
 
 /// The frames of a sample, and width and height of its pictures.
 type Shape = (u32, (u32, u32));
 
 /// The buckets, and the bucket of each clip.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     pub shapes: Vec<BatchShape>,
     /// The bucket of each sample's first clip.
     of_clip: Vec<u16>,
@@ -24,13 +23,14 @@ pub(super) struct Buckets {
 
 impl Buckets {
     /// Reads the index entry of every clip.
-    pub fn new(dataset: &Dataset, options: &Settings, space: &Samples, rules: &RuleBook) -> Result<Self> {
+    pub fn new(specs: &SampleSpecs) -> Result<Self> {
+        let SampleSpecs { dataset, options, samples } = specs;
         dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
-        let cameras = options.cameras.as_ref().map_or(1, |cameras| cameras.names.len());
+        let cameras = options.cameras_per_sample();
         // The other cameras have the frames at the times of the first one's.
         let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
-        let alone = [space.frames];
-        let lengths = if options.batching.buckets.is_empty() { &alone[..] } else { &options.batching.buckets };
+        let alone = [samples.frames];
+        let lengths = if options.buckets().is_empty() { &alone[..] } else { options.buckets() };
         // Shapes are numbered as they appear, and in their order at the end.
         let mut numbers = BTreeMap::new();
         let mut number = |shape: Shape| {
@@ -38,24 +38,24 @@ impl Buckets {
             *numbers.entry(shape).or_insert(next)
         };
         // Sizes that follow from those of frames are not known before.
-        let sizes = options.rules.iter().filter(|rules| rules.size_rule.is_none()).flat_map(|rules| &rules.sizes);
-        for shape in sizes.flat_map(|&size| lengths.iter().map(move |&frames| (frames, size))) {
+        let sizes = options.samples.iter().flat_map(|samples| samples.crop.sizes());
+        for shape in sizes.flat_map(|size| lengths.iter().map(move |&frames| (frames, size))) {
             number(shape);
         }
         // Clips without frames have a bucket of their own, whatever the size.
         let shape = |clip: Clip<'_>| match clip.frame_count() {
-            0 => Ok((0, options.pictures.size)),
-            _ => shape(&clip, rules.of(clip.ordinal(), 0), lengths),
+            0 => Ok((0, options.size())),
+            _ => shape(&clip, specs.options_of(clip.ordinal(), 0), lengths),
         };
         let of_clip = first().map(|clip| u16::try_from(number(shape(clip?)?)).map_err(|_| too_many()));
         let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
         if numbers.is_empty() {
-            numbers.insert((lengths[0], options.pictures.size), 0);
+            numbers.insert((lengths[0], options.size()), 0);
         }
         let mut places = vec![0; numbers.len()];
         numbers.values().zip(0..=u16::MAX).for_each(|(&number, place)| places[number] = place);
         of_clip.iter_mut().for_each(|bucket| *bucket = places[usize::from(*bucket)]);
-        let exact = !options.batching.buckets.is_empty() || space.exact;
+        let exact = !options.buckets().is_empty() || samples.exact;
         let shapes = numbers.into_keys().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
         Ok(Buckets { shapes: shapes.collect::<Result<_>>()?, of_clip, cameras: cameras as u64 })
     }
@@ -83,13 +83,13 @@ impl Buckets {
 }
 
 /// The shape of a clip's sample. It is as long as the shortest of the lengths that has room for it.
-fn shape(clip: &Clip<'_>, rules: &Rules, lengths: &[u32]) -> Result<Shape> {
-    let frames = rules.length(clip, u32::MAX)?;
+fn shape(clip: &Clip<'_>, options: &SampleOptions, lengths: &[u32]) -> Result<Shape> {
+    let frames = options.frames.length(clip, u32::MAX)?;
     let fits = lengths.iter().find(|&&length| frames <= length);
     let length = *fits.ok_or_else(|| too_long(clip, frames, lengths))?;
-    let size = match (rules.size_rule, &rules.sizes[..]) {
-        (None, [size]) => *size,
-        _ => rules.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
+    let size = match options.crop.sizes()[..] {
+        [size] => size,
+        _ => options.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
     };
     Ok((length, size))
 }
@@ -114,4 +114,53 @@ fn frame_size(clip: &Clip<'_>) -> Result<(u32, u32)> {
         return Err(e.in_clip(clip.ordinal()));
     }
     Ok(frame)
+}
+
+/// The size of the batches of a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BatchShape {
+    pub clips: u32,
+    /// The number of cameras of each clip.
+    pub cameras: u32,
+    /// The maximum number of frames of each clip.
+    pub frames: u32,
+    /// Whether every batch has exactly this number of frames. If not, each batch has as many as its longest clip.
+    pub exact: bool,
+    /// Width and height of the pictures.
+    pub size: (u32, u32),
+}
+
+impl BatchShape {
+    /// Returns an error for a batch that no memory can hold, or for a budget below one clip.
+    pub fn new(options: &ResolvedOptions, frames: u32, size: (u32, u32), exact: bool) -> Result<Self> {
+        let (width, height) = size;
+        let cameras = options.cameras_per_sample() as u32;
+        // Clips without frames take nothing of a budget.
+        let budget = options.budget().filter(|_| frames > 0);
+        let clips = budget.map_or(options.batch_size, |budget| budget.clips(frames, size) / cameras);
+        if clips == 0 {
+            let what = format!(
+                "loader option batching: even one clip of {frames} frames of {width}x{height} pixels does not fit"
+            );
+            return Err(Error::usage(what).found(format!("{:?}", options.budget())));
+        }
+        let factors = [clips, cameras, frames, width, height, 3 * size_of::<f32>() as u32];
+        let bytes = factors.iter().try_fold(1u64, |product, &factor| product.checked_mul(factor.into()));
+        if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
+            return Ok(BatchShape { clips, cameras, frames, exact, size });
+        }
+        let what = format!("a batch of {clips} clips of {frames} frames of {width}x{height} pixels");
+        Err(Error::limit(what).hint(Hint::Set("batch_size")))
+    }
+
+    /// The dimensions of a batch.
+    pub fn dimensions(&self, options: &ResolvedOptions) -> [usize; 5] {
+        options.shape(self.clips * self.cameras, self.frames, self.size)
+    }
+
+    /// The number of values in a batch.
+    pub fn values(&self, options: &ResolvedOptions) -> usize {
+        // `new` proved that the product fits.
+        self.dimensions(options).iter().product()
+    }
 }

@@ -1,7 +1,9 @@
 //! The JPEGs that a device keeps in its own memory for later epochs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::loader::decoded::FrameKey;
 use vidrec_jpeg::FoundTiles;
@@ -15,11 +17,11 @@ const ALIGNMENT: u64 = 64;
 pub(crate) struct Device {
     /// The number of bytes for JPEGs in its memory.
     room: u64,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptJpegs>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptJpegs {
     jpegs: HashMap<FrameKey, KeptJpeg>,
     /// The number of bytes that have an owner.
     taken: u64,
@@ -27,7 +29,7 @@ struct Kept {
 
 /// A JPEG that a device can decode.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(crate) struct DeviceJpeg {
     pub tiles: Arc<FoundTiles>,
     /// Where the device keeps it, if it does: the first byte in its memory.
     pub kept_at: Option<u64>,
@@ -49,15 +51,15 @@ impl Device {
     }
 
     /// The JPEG of a frame, if the device has its bytes.
-    pub(super) fn find(&self, frame: FrameKey) -> Option<Found> {
-        let kept = self.lock();
+    pub(super) fn find(&self, frame: FrameKey) -> Option<DeviceJpeg> {
+        let kept = self.kept.lock();
         let jpeg = kept.jpegs.get(&frame).filter(|jpeg| jpeg.is_there)?;
-        Some(Found { tiles: jpeg.tiles.clone(), kept_at: Some(jpeg.start) })
+        Some(DeviceJpeg { tiles: jpeg.tiles.clone(), kept_at: Some(jpeg.start) })
     }
 
     /// The place for the JPEG of a frame. `None` if the memory is full.
     pub(super) fn place(&self, frame: FrameKey, tiles: &Arc<FoundTiles>) -> Option<u64> {
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         if let Some(known) = kept.jpegs.get(&frame) {
             return Some(known.start);
         }
@@ -73,7 +75,7 @@ impl Device {
 
     /// Notes that the bytes of these frames are there for all batches that begin from now on.
     pub fn has(&self, frames: &[FrameKey]) {
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         for frame in frames {
             kept.jpegs.entry(*frame).and_modify(|jpeg| jpeg.is_there = true);
         }
@@ -81,12 +83,7 @@ impl Device {
 
     /// Bytes of JPEGs that have a place.
     pub fn bytes(&self) -> u64 {
-        self.lock().taken
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        // No code under the lock leaves the list half changed.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().taken
     }
 }
 

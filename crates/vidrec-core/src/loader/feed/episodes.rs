@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::dataset::{Clip, Dataset, Tables};
 use crate::loader::mix::Mix;
-use crate::loader::options::{Cameras, Missing, Settings};
+use crate::loader::options::{Cameras, Missing, ResolvedOptions};
 use vidrec_format::error::{Error, Result};
 
 /// The clip of each camera of each episode. Its clips are those of a data set of its own, in which the clips of an
 /// episode are adjacent.
 #[derive(Debug)]
-pub(super) struct Episodes {
+pub(crate) struct Episodes {
     cameras: u32,
     /// For each clip, its ordinal in the original data set, and whether it is of that camera. If not, it only
     /// fills the place of a missing clip.
@@ -34,7 +34,7 @@ impl Episodes {
     ///
     /// A data set with several draws of each video, a clip without an episode, or an episode in which a camera has no
     /// clip or two clips.
-    pub fn find(dataset: &Dataset, mix: Option<&Mix>, options: &Settings) -> Result<Option<(Dataset, Self)>> {
+    pub fn find(dataset: &Dataset, mix: Option<&Mix>, options: &ResolvedOptions) -> Result<Option<(Dataset, Self)>> {
         let Some(cameras) = &options.cameras else { return Ok(None) };
         refuse_draws(dataset)?;
         let source_of = |clip: u64| mix.and_then(|mix| mix.place(clip)).map_or(0, |(source, _)| source);
@@ -53,13 +53,13 @@ impl Episodes {
                 names.push(name.map(Into::into));
                 episodes.len() - 1
             };
-            let (camera, episode) = match belongs(&clip, cameras)? {
-                Belongs::To(camera, episode) => (camera, episode),
+            let (camera, episode) = match camera_clip(&clip, cameras)? {
+                CameraClip::Of(camera, episode) => (camera, episode),
                 _ if clip.frame_count() == 0 => {
                     begin(None);
                     continue;
                 }
-                Belongs::Nowhere if mix.is_some() => {
+                CameraClip::Nowhere if mix.is_some() => {
                     let alone = begin(None);
                     episodes[alone].1[0] = Some(clip.ordinal());
                     continue;
@@ -97,11 +97,6 @@ impl Episodes {
         }
         let chosen = dataset.select(clips.iter().map(|(clip, _)| *clip))?;
         Ok(Some((chosen, Episodes { cameras: cameras.names.len() as u32, clips, names, ends })))
-    }
-
-    /// The number of clips of a sample.
-    pub fn cameras(&self) -> u32 {
-        self.cameras
     }
 
     /// The clips of each source of a mix.
@@ -149,22 +144,22 @@ fn without_cameras(which: &str, cameras: &Cameras) -> Error {
     e.expected(format!("clips with the attribute \"{camera_attribute}\": {}", names.join(", ")))
 }
 
-/// What a clip belongs to.
-enum Belongs {
+/// The camera and the episode of a clip.
+enum CameraClip {
     /// The number of a camera, and the name of an episode.
-    To(usize, String),
+    Of(usize, String),
     /// Another camera, or an episode alone.
     Elsewhere,
     /// No camera and no episode.
     Nowhere,
 }
 
-fn belongs(clip: &Clip<'_>, cameras: &Cameras) -> Result<Belongs> {
+fn camera_clip(clip: &Clip<'_>, cameras: &Cameras) -> Result<CameraClip> {
     let attributes = clip.attributes()?;
     let [camera, episode] = [&cameras.camera_attribute, &cameras.episode_attribute].map(|name| attributes.find(name));
     let number = cameras.names.iter().position(|name| Some(name.as_str()) == camera.and_then(Value::as_str));
     let Some(number) = number else {
-        return Ok(if camera.is_none() && episode.is_none() { Belongs::Nowhere } else { Belongs::Elsewhere });
+        return Ok(if camera.is_none() && episode.is_none() { CameraClip::Nowhere } else { CameraClip::Elsewhere });
     };
     let episode = match episode {
         Some(Value::String(episode)) => format!("\"{episode}\""),
@@ -177,5 +172,5 @@ fn belongs(clip: &Clip<'_>, cameras: &Cameras) -> Result<Belongs> {
             return Err(e.found(found.map_or("none".into(), Value::to_string)));
         }
     };
-    Ok(Belongs::To(number, episode))
+    Ok(CameraClip::Of(number, episode))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 
-use super::pool::WorkerPool;
+use super::worker::WorkerPool;
 use crate::dataset::{Clip, Dataset, Tables};
-use crate::loader::field::Field;
+use crate::loader::batch::Field;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 
@@ -44,7 +44,7 @@ impl Type {
 
 /// The attributes that come with the batches, and their types.
 #[derive(Debug)]
-pub(super) struct FieldTypes(Vec<(String, Type)>);
+pub(crate) struct FieldTypes(Vec<(String, Type)>);
 
 impl FieldTypes {
     /// Reads the attributes of every clip, if there are fields.

@@ -1,40 +1,32 @@
 //! From samples to batches: the samples of a batch, how each is made, and the thread that works ahead.
 
 mod ahead;
-mod batch_shape;
 mod batches;
+mod bucketed_epoch;
 mod buckets;
-mod cached_frames;
-mod deal;
+
 mod device;
+mod device_plan;
 mod engine;
-mod enlarged;
 mod episodes;
-mod epochs;
 mod fields;
 mod fill;
 mod fill_jpegs;
 mod needs;
-mod plan_tiles;
-mod planner;
-mod pool;
 mod producer;
-mod ring;
-mod rule_book;
+mod queue;
 mod sample_spec;
 mod samples;
 mod schedule;
-mod shelf;
-mod to_read;
 mod tracks;
-mod unequal;
+mod warnings;
 mod worker;
 
 pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
 pub(super) use device::Device;
 pub(super) use engine::Engine;
-pub use epochs::Epochs;
 pub(super) use fill::{fill, fill_declined, fill_into};
 pub(super) use fill_jpegs::fill_jpegs;
 pub(super) use needs::ask_for;
-pub(super) use shelf::Shelf;
+pub(super) use queue::BufferPool;
+pub use schedule::Epochs;

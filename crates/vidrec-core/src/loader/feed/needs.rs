@@ -5,8 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::ring::Number;
-use super::to_read::to_read;
+use super::queue::BatchNumber;
+use super::samples::PlannedSample;
+use super::worker::frame_key;
+use crate::dataset::Clip;
 use crate::store::remote::{REQUEST_BYTES, RemoteFile};
 use vidrec_format::error::{ErrorKind, Result};
 
@@ -15,7 +17,7 @@ const NEAR: u64 = 4096;
 
 /// A part of a remote file.
 #[derive(Debug)]
-pub(super) struct Need {
+pub(crate) struct Need {
     file: Arc<RemoteFile>,
     range: Range<u64>,
     /// The first and the last batch that need it, by their places among the batches that are planned together.
@@ -43,7 +45,7 @@ pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Result<()> {
     if remotes.is_empty() {
         return Ok(());
     }
-    let needs = plan(engine, &[Number { epoch, k }])?;
+    let needs = plan(engine, &[BatchNumber { epoch, k }])?;
     let bytes: u64 = needs.iter().map(Need::bytes).sum();
     remotes.iter().for_each(|remote| remote.need_memory(bytes.saturating_mul(2)));
     needs.iter().try_for_each(Need::ask)
@@ -54,7 +56,7 @@ pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Result<()> {
 /// # Errors
 ///
 /// The index entries of the batches could not be fetched. Other errors come with the batch.
-pub(super) fn plan(engine: &Engine, batches: &[Number]) -> Result<Vec<Need>> {
+pub(super) fn plan(engine: &Engine, batches: &[BatchNumber]) -> Result<Vec<Need>> {
     match bring_entries(engine, batches) {
         Err(e) if e.kind() == ErrorKind::Io => return Err(e),
         _ => {}
@@ -63,9 +65,9 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> Result<Vec<Need>> {
     let mut clips: BTreeMap<u64, (Vec<u32>, usize, usize)> = BTreeMap::new();
     for (place, number) in batches.iter().enumerate() {
         let Ok(plan) = engine.batch(number.epoch, number.k) else { continue };
-        for seat in &plan.seats {
-            let Ok((_, frames)) = to_read(engine, seat, plan.shape.frames, plan.shape.size) else { continue };
-            let (all, _, last) = clips.entry(seat.place.clip).or_insert((Vec::new(), place, place));
+        for sample in &plan.samples {
+            let Ok((_, frames)) = to_read(engine, sample, plan.shape.frames, plan.shape.size) else { continue };
+            let (all, _, last) = clips.entry(sample.place.clip).or_insert((Vec::new(), place, place));
             all.extend(frames);
             *last = place;
         }
@@ -123,15 +125,33 @@ fn split(need: Need) -> impl Iterator<Item = Need> {
 
 /// Fetches the index entries of all clips of the batches together. Includes the clips of other ranks if these
 /// decide on lengths.
-fn bring_entries(engine: &Engine, batches: &[Number]) -> Result<()> {
+fn bring_entries(engine: &Engine, batches: &[BatchNumber]) -> Result<()> {
     let mut clips = Vec::new();
     for number in batches {
         let plan = engine.schedule.batch_of_all(number.epoch, number.k);
         let all = plan.as_ref().is_ok_and(|plan| !plan.shape.exact);
         let plan = if all { plan } else { engine.schedule.batch(number.epoch, number.k) };
-        clips.extend(plan.into_iter().flat_map(|plan| plan.seats).map(|seat| seat.place.clip));
+        clips.extend(plan.into_iter().flat_map(|plan| plan.samples).map(|sample| sample.place.clip));
     }
     clips.sort_unstable();
     clips.dedup();
     engine.specs.dataset.prefetch(&clips, !engine.options.fields.is_empty())
+}
+
+/// Returns the clip of a sample in a batch of `length` frames of `size` pixels, and those of its frames that must be read:
+/// all but those in the cache of decoded frames, and those whose JPEGs a device keeps. Errors come later, with the batch.
+pub(super) fn to_read<'a>(
+    engine: &'a Engine,
+    sample: &PlannedSample,
+    length: u32,
+    size: (u32, u32),
+) -> Result<(Clip<'a>, Vec<u32>)> {
+    let (clip, (mut frames, _)) = engine.specs.choose(sample, length)?;
+    if let Some(device) = engine.device.get() {
+        frames.retain(|&t| frame_key(&clip, t).ok().and_then(|key| device.find(key)).is_none());
+    }
+    if let (Some(cache), Some(scale)) = (&engine.decoded, engine.specs.scale(sample, &clip, size)) {
+        frames.retain(|&t| frame_key(&clip, t).ok().and_then(|key| cache.find(key, scale)).is_none());
+    }
+    Ok((clip, frames))
 }

@@ -7,46 +7,45 @@ use std::thread::JoinHandle;
 
 use super::ahead::Ahead;
 use super::engine::Engine;
-use super::epochs::Epochs;
 use super::fill::read_ahead;
-use super::ring::{Number, Ring};
-use crate::stop;
-use crate::stop::Stop;
+use super::queue::{BatchNumber, BatchQueue};
+use super::schedule::Epochs;
+use crate::stop::{self, Stop};
 use vidrec_format::error::{Error, Result};
 
 /// The memory in which a batch is made.
-pub(super) trait Vessel: Send + 'static {
-    fn fill(&mut self, engine: &Engine, number: Number) -> Result<()>;
+pub(crate) trait BatchBuffer: Send + 'static {
+    fn fill(&mut self, engine: &Engine, number: BatchNumber) -> Result<()>;
 }
 
 /// The thread that makes batches, and the queue for them. Dropping it stops the thread, even while the thread
 /// waits for a server.
-pub(super) struct Producer<T> {
-    pub ring: Arc<Ring<Engine, T>>,
+pub(crate) struct Producer<T> {
+    pub queue: Arc<BatchQueue<Engine, T>>,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
-impl<T: Vessel> Producer<T> {
-    pub fn start(ring: Ring<Engine, T>, epochs: Epochs) -> Result<Self> {
-        let ring = Arc::new(ring);
+impl<T: BatchBuffer> Producer<T> {
+    pub fn start(queue: BatchQueue<Engine, T>, epochs: Epochs) -> Result<Self> {
+        let queue = Arc::new(queue);
         let stop = Stop::default();
-        let (of_thread, stop_of_thread) = (ring.clone(), Some(stop.clone()));
+        let (of_thread, stop_of_thread) = (queue.clone(), Some(stop.clone()));
         let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
         let thread = thread.spawn(move || {
             let end = EndOnDrop(of_thread);
             let first = epochs.range.start;
             if let Err(e) = catch(|| stop::within(&stop_of_thread, || make(&end.0, epochs))) {
-                end.0.push(Number { epoch: first, k: 0 }, Err(e));
+                end.0.push(BatchNumber { epoch: first, k: 0 }, Err(e));
             }
         });
         let thread = thread.map_err(|e| Error::start("a thread", e))?;
-        Ok(Producer { ring, stop, thread: Some(thread) })
+        Ok(Producer { queue, stop, thread: Some(thread) })
     }
 }
 
 /// Ends the queue however the thread ends, so that no consumer waits forever.
-struct EndOnDrop<T>(Arc<Ring<Engine, T>>);
+struct EndOnDrop<T>(Arc<BatchQueue<Engine, T>>);
 
 impl<T> Drop for EndOnDrop<T> {
     fn drop(&mut self) {
@@ -56,29 +55,29 @@ impl<T> Drop for EndOnDrop<T> {
 
 impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
-        self.ring.stop();
+        self.queue.stop();
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
-            // The thread catches its own panics, and there would be nobody to tell.
+            // The thread catches its own panics, and there would be no thread to report them to.
             let _ = thread.join();
         }
     }
 }
 
 /// The work of the thread. Returns after the last batch, or when no more are wanted.
-fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
-    let engine = &*ring.owner;
-    let ahead = Ahead::start(&ring.owner, &epochs)?;
+fn make<T: BatchBuffer>(queue: &BatchQueue<Engine, T>, epochs: Epochs) -> Result<()> {
+    let engine = &*queue.owner;
+    let ahead = Ahead::start(&queue.owner, &epochs)?;
     let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
-    if engine.batches_per_epoch() == 0 {
+    if engine.schedule.batches_per_epoch() == 0 {
         return Ok(());
     }
     for epoch in epochs.range {
         engine.count_left_out(epoch);
         let mut k = epochs.first;
-        while k < engine.batches_in(epoch) {
-            let Some(mut batch) = ring.reserve() else { return Ok(()) };
-            let number = Number { epoch, k };
+        while k < engine.schedule.batches_in(epoch) {
+            let Some(mut batch) = queue.reserve() else { return Ok(()) };
+            let number = BatchNumber { epoch, k };
             let made = catch(|| {
                 // Asks for each batch once: for all those ahead at the beginning of an epoch, then for one more
                 // with each batch.
@@ -90,7 +89,7 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
                 let _done = ahead.as_ref().map(Ahead::next).transpose()?;
                 batch.fill(engine, number)
             });
-            ring.push(number, made.map(|()| batch));
+            queue.push(number, made.map(|()| batch));
             k = k.saturating_add(step);
         }
     }

@@ -1,29 +1,27 @@
 //! The plan of a sample: its clip, frames, view and colors.
 
-use super::rule_book::RuleBook;
-use super::samples::SamplePlace;
-use super::schedule::Seat;
-use super::unequal::unequal;
+use std::sync::Arc;
+
+use super::samples::{PlannedSample, SamplePlace, Samples, unequal};
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
-use crate::loader::draw::{ColorDraw, DrawKey, Length, WindowPad, together, view};
-use crate::loader::kernel::{Kernel, View, scale};
-use crate::loader::options::{CamerasCrop, Pictures, Rules, Settings, ShortClips};
+use crate::loader::draw::{ColorDraw, DrawKey, together};
+use crate::loader::kernel::{ColorMatrix, Kernel, PictureSpec, View, scale};
+use crate::loader::options::{CamerasCrop, ResolvedOptions, SampleOptions, WindowPad};
 use vidrec_format::error::Result;
 use vidrec_jpeg::Scale;
 
-/// What all samples of a run have in common.
+/// The data set and the options from which samples are planned.
 #[derive(Debug)]
-pub(super) struct SampleSpecs {
+pub(crate) struct SampleSpecs {
     pub dataset: Dataset,
-    rules: RuleBook,
-    pictures: Pictures,
-    cameras_crop: CamerasCrop,
+    pub options: Arc<ResolvedOptions>,
+    pub samples: Arc<Samples>,
 }
 
 /// A sample of a batch: its frames, and how they become pictures.
-pub(super) struct SampleSpec<'a> {
-    pub seat: Seat,
+pub(crate) struct SampleSpec<'a> {
+    pub sample: PlannedSample,
     /// The number of the source of the clip.
     pub source: usize,
     pub clip: Clip<'a>,
@@ -38,8 +36,9 @@ pub(super) struct SampleSpec<'a> {
     pub params: SampleParams,
     /// Whether there is a clip of this camera. If not, the pictures are zeros.
     pub is_there: bool,
-    /// The specification of the pictures.
-    pub pictures: Pictures,
+    /// Width and height of the pictures.
+    pub size: (u32, u32),
+    pub options: &'a SampleOptions,
 }
 
 impl SampleSpec<'_> {
@@ -72,52 +71,55 @@ fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
 type Chosen = (Vec<u32>, Vec<bool>);
 
 impl SampleSpecs {
-    pub fn new(dataset: &Dataset, options: &Settings, rules: RuleBook) -> Self {
-        let cameras_crop = options.cameras.as_ref().map_or(CamerasCrop::Same, |cameras| cameras.crop);
-        SampleSpecs { dataset: dataset.clone(), rules, pictures: options.pictures, cameras_crop }
+    pub fn new(dataset: &Dataset, options: &Arc<ResolvedOptions>, samples: &Arc<Samples>) -> Self {
+        SampleSpecs { dataset: dataset.clone(), options: options.clone(), samples: samples.clone() }
     }
 
-    fn rules_of(&self, seat: &Seat) -> &Rules {
-        self.rules.of(seat.place.clip, seat.place.camera)
+    /// The options of the source of a clip, for a camera.
+    pub fn options_of(&self, clip: u64, camera: u32) -> &SampleOptions {
+        let source = self.samples.source(clip);
+        &self.options.samples[source * self.options.cameras_per_sample() + camera as usize]
     }
 
     /// The number of frames of a sample, at most `most`.
-    pub fn length(&self, seat: &Seat, most: u32) -> Result<u32> {
-        self.rules_of(seat).length(&self.dataset.clip(seat.place.clip)?, most)
+    pub fn length(&self, sample: &PlannedSample, most: u32) -> Result<u32> {
+        self.options_of(sample.place.clip, sample.place.camera)
+            .frames
+            .length(&self.dataset.clip(sample.place.clip)?, most)
     }
 
     /// The clip and the frames of a sample in a batch of `length` frames. Cameras other than the first have the
     /// frames at the times of the first one's.
-    pub fn choose(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
-        let camera = seat.place.camera;
+    pub fn choose(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Chosen)> {
+        let camera = sample.place.camera;
         if camera == 0 {
-            return self.choose_freely(seat, length);
+            return self.choose_freely(sample, length);
         }
-        let place = SamplePlace { clip: seat.place.clip - u64::from(camera), camera: 0, ..seat.place };
-        let (first, (frames, meant)) = self.choose_freely(&Seat { place, ..*seat }, length)?;
-        let clip = self.dataset.clip(seat.place.clip)?;
+        let place = SamplePlace { clip: sample.place.clip - u64::from(camera), camera: 0, ..sample.place };
+        let (first, (frames, meant)) = self.choose_freely(&PlannedSample { place, ..*sample }, length)?;
+        let clip = self.dataset.clip(sample.place.clip)?;
         let frames = together(&first, &frames, &clip)?;
         Ok((clip, (frames, meant)))
     }
 
     /// The key that decides crop, flip and colors of a sample.
-    fn look(&self, seat: &Seat) -> DrawKey {
-        match self.cameras_crop {
-            CamerasCrop::Own => seat.key.of_camera(seat.place.camera),
-            CamerasCrop::Same => seat.key,
+    fn look(&self, sample: &PlannedSample) -> DrawKey {
+        match &self.options.cameras {
+            Some(cameras) if cameras.crop == CamerasCrop::Own => sample.key.of_camera(sample.place.camera),
+            _ => sample.key,
         }
     }
 
-    fn choose_freely(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
-        let clip = self.dataset.clip(seat.place.clip)?;
-        let relied_on = self.rules.clip_frames(clip.ordinal());
+    fn choose_freely(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Chosen)> {
+        let clip = self.dataset.clip(sample.place.clip)?;
+        let relied_on = self.samples.clip_frames(clip.ordinal());
         if let Some(expected) = relied_on.filter(|&expected| expected != clip.frame_count()) {
             return Err(unequal(clip.ordinal(), expected, clip.frame_count()));
         }
-        let rules = self.rules_of(seat);
-        let ticks = rules.clock.ticks(&clip)?;
+        let rule = &self.options_of(sample.place.clip, sample.place.camera).frames;
+        let ticks = rule.ticks(&clip)?;
         let n = ticks.as_ref().map_or(clip.frame_count(), |ticks| ticks.len() as u32);
-        let (mut frames, mut meant) = if n == 0 { Chosen::default() } else { among(rules, n, length, seat) };
+        let (mut frames, mut meant) = rule.choose(n, length, sample.place.number, sample.key);
         meant.resize(length as usize, false);
         if let Some(ticks) = ticks {
             frames.iter_mut().for_each(|frame| *frame = ticks[*frame as usize]);
@@ -126,22 +128,21 @@ impl SampleSpecs {
     }
 
     /// Plans frames, view and colors of a sample in a batch of `length` frames of `size` pixels.
-    pub fn plan(&self, seat: Seat, length: u32, size: (u32, u32)) -> Result<SampleSpec<'_>> {
-        let (clip, (frames, meant)) = self.choose(&seat, length)?;
-        let Rules { temporal, augmentation, .. } = self.rules_of(&seat);
-        let pictures = self.rules_of(&seat).pictures(size, &self.pictures);
+    pub fn plan(&self, sample: PlannedSample, length: u32, size: (u32, u32)) -> Result<SampleSpec<'_>> {
+        let (clip, (frames, meant)) = self.choose(&sample, length)?;
+        let options = self.options_of(sample.place.clip, sample.place.camera);
         let frame = frame_size(&clip);
-        let key = self.look(&seat);
-        let view = view(augmentation, size, key, frame.unwrap_or((1, 1)));
-        let color = ColorDraw::new(&augmentation.color, key);
+        let key = self.look(&sample);
+        let view = options.view(size, key, frame.unwrap_or((1, 1)));
+        let color = ColorDraw::new(&options.color, key);
         // One allocation, whatever the number of frames.
         let mut times = Vec::with_capacity(frames.len());
         for &t in &frames {
             times.push(clip.seconds(t)?);
         }
         let params = SampleParams {
-            sample: seat.sample,
-            view: temporal.view(seat.place.number) * augmentation.part.count() + seat.place.crop,
+            sample: sample.sample,
+            view: options.frames.view(sample.place.number) * options.crop.count() + sample.place.crop,
             frames: Vec::new(),
             times,
             window: frame.map(|_| view.window(size)),
@@ -149,45 +150,30 @@ impl SampleSpecs {
             color,
             instead_of: None,
         };
-        let (past, holds_edges) = (temporal.past() as usize, temporal.pad() == WindowPad::Edge);
-        let source = self.rules.source(seat.place.clip);
-        Ok(SampleSpec { seat, source, clip, frames, meant, past, holds_edges, params, is_there: true, pictures })
+        let (past, holds_edges) = (options.frames.past() as usize, options.frames.pad() == WindowPad::Edge);
+        let source = self.samples.source(sample.place.clip);
+        Ok(SampleSpec { sample, source, clip, frames, meant, past, holds_edges, params, is_there: true, size, options })
     }
 
     /// The part of a frame of this size that becomes the picture.
     pub fn view(&self, plan: &SampleSpec<'_>, frame: (u32, u32)) -> View {
-        view(&self.rules_of(&plan.seat).augmentation, plan.pictures.size, self.look(&plan.seat), frame)
+        plan.options.view(plan.size, self.look(&plan.sample), frame)
     }
 
     /// The scale of the planes that a sample needs. It depends on the frame size in the clip's entry, if the entry
     /// has one.
-    pub fn scale(&self, seat: &Seat, clip: &Clip<'_>, size: (u32, u32)) -> Option<Scale> {
-        let (frame, rules) = (frame_size(clip)?, self.rules_of(seat));
-        Some(scale(&view(&rules.augmentation, size, self.look(seat), frame), rules.reducing_gap))
+    pub fn scale(&self, sample: &PlannedSample, clip: &Clip<'_>, size: (u32, u32)) -> Option<Scale> {
+        let (frame, options) = (frame_size(clip)?, self.options_of(sample.place.clip, sample.place.camera));
+        Some(scale(&options.view(size, self.look(sample), frame), options.crop.reducing_gap()))
     }
 
     /// The tables for a frame of this size.
     pub fn kernel(&self, plan: &SampleSpec<'_>, frame: (u32, u32)) -> Kernel {
-        Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &self.view(plan, frame), frame)
+        let SampleSpec { size, options, params, .. } = plan;
+        let (mean, std) = (options.normalize.mean, options.normalize.std);
+        let matrix = params.color.matrix().unwrap_or(ColorMatrix::IDENTITY);
+        let (channels, reducing_gap) = (self.options.channels, options.crop.reducing_gap());
+        let spec = PictureSpec { size: *size, channels, mean, std, matrix, reducing_gap };
+        Kernel::new(&spec, &self.view(plan, frame), frame)
     }
-}
-
-/// Chooses the frames of a sample of at most `length` frames from `n`.
-fn among(rules: &Rules, n: u32, length: u32, seat: &Seat) -> Chosen {
-    let Rules { temporal, frames, short, .. } = *rules;
-    let count = match frames {
-        Length::Fixed(count) => count.min(length),
-        Length::Stored => n.min(length),
-        Length::Any { most } => temporal.length(n, length.min(most.unwrap_or(u32::MAX))),
-    };
-    let is_short = temporal.needs(count) > n.into();
-    if is_short && short == ShortClips::Pad {
-        // As many frames as the clip allows. Padding fills the rest of the sample.
-        let frames = temporal.frames(n, temporal.length(n, count), 0, seat.key);
-        let meant = vec![true; frames.len()];
-        return (frames, meant);
-    }
-    let frames = temporal.frames(n, count, seat.place.number, seat.key);
-    let meant = temporal.meant(n, count, seat.place.number, &frames);
-    (frames, meant)
 }

@@ -1,14 +1,13 @@
 //! The samples of a loader, counted from 0, and the clip and view of each.
 
-use super::unequal::unequal;
-use crate::dataset::{Dataset, Tables};
-use crate::loader::draw::{Clock, Length, Temporal};
-use crate::loader::options::{Draws, Rules, ShortClips};
-use vidrec_format::error::{Error, Result};
+use crate::dataset::{Clip, Dataset, Tables};
+use crate::loader::draw::DrawKey;
+use crate::loader::options::{Draws, Frames, SampleOptions, ShortClips};
+use vidrec_format::error::{Error, Hint, Result};
 
 /// The clip and the view of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SamplePlace {
+pub(crate) struct SamplePlace {
     /// Ordinal of the clip.
     pub clip: u64,
     /// The number of the sample among those of the clip that differ in time.
@@ -19,9 +18,19 @@ pub(super) struct SamplePlace {
     pub camera: u32,
 }
 
+/// A place in a batch, and the sample in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlannedSample {
+    pub sample: u64,
+    pub place: SamplePlace,
+    pub key: DrawKey,
+    /// Whether the sample counts.
+    pub counts: bool,
+}
+
 /// All samples: those of each source of a mix, or of the only data set.
 #[derive(Debug)]
-pub(super) struct Samples {
+pub(crate) struct Samples {
     sources: Vec<SourceSamples>,
     len: u64,
     /// The number of clips with fewer frames than a sample needs.
@@ -37,9 +46,8 @@ pub(super) struct Samples {
 /// The samples of a source: each clip, or each of its views or starts, times the crops of each. If an epoch has one draw
 /// of each video, a video counts as one clip.
 #[derive(Debug)]
-pub(super) struct SourceSamples {
-    /// The first clip of the source.
-    pub first_clip: u64,
+struct SourceSamples {
+    first_clip: u64,
     first_sample: u64,
     kind: Kind,
     crops: u32,
@@ -49,7 +57,7 @@ pub(super) struct SourceSamples {
     is_of_cameras: bool,
     len: u64,
     /// The number of frames that every clip must have, because samples were counted without reading each entry.
-    pub equal: Option<u32>,
+    equal: Option<u32>,
     /// The number of frames of the longest clip.
     longest: u32,
     short: u64,
@@ -63,51 +71,48 @@ enum Kind {
     Table(Vec<u64>),
 }
 
-/// The rules for counting samples.
-struct Count {
-    temporal: Temporal,
-    frames: Length,
-    short: ShortClips,
+/// The number of samples of a clip of `n` frames, and whether the clip is short. A clip without frames is a sample.
+fn count_samples(frames: &Frames, n: u32) -> (u64, bool) {
+    let Some(count) = frames.count().filter(|_| n > 0) else { return (1, false) };
+    let is_short = u64::from(n) < frames.needs(count);
+    let samples = if is_short && frames.short() == ShortClips::Skip { 0 } else { frames.samples(n, count) };
+    (samples, is_short)
 }
 
-impl Count {
-    /// The number of samples of a clip of `n` frames, and whether the clip is short. A clip without frames is a sample.
-    fn clip(&self, n: u32) -> (u64, bool) {
-        let Length::Fixed(count) = self.frames else { return (1, false) };
-        if n == 0 {
-            return (1, false);
-        }
-        let short = u64::from(n) < self.temporal.needs(count);
-        let samples = if short && self.short == ShortClips::Skip { 0 } else { self.temporal.samples(n, count) };
-        (samples, short)
-    }
+/// The error about a clip with fewer frames than a sample needs.
+fn too_short(frames: &Frames, clip: u64, n: u32) -> Error {
+    let needs = frames.needs(frames.count().unwrap_or(1));
+    let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
+    e.expected(format!("{needs} frames or more"))
+        .found(format!("{n} frames"))
+        .help("load fewer frames, or choose what happens to short clips: short = repeat, pad or skip")
+}
 
-    fn refuse(&self, clip: u64, n: u32) -> Error {
-        let Length::Fixed(count) = self.frames else { return Error::internal("a short clip of any length") };
-        let (needs, found) = (self.temporal.needs(count), format!("{n} frames"));
-        let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
-        e.expected(format!("{needs} frames or more"))
-            .found(found)
-            .help("load fewer frames, or choose what happens to short clips: short = repeat, pad or skip")
-    }
+/// The error about a clip that should have `expected` frames.
+pub(super) fn unequal(clip: u64, expected: u32, found: u32) -> Error {
+    Error::usage("the clips do not all have the same number of frames")
+        .in_clip(clip)
+        .expected(expected)
+        .found(found)
+        .hint(Hint::Set("frames"))
 }
 
 impl Samples {
-    /// Counts the samples of each source. `rules` are those of its first camera. `cameras` is the number of consecutive
+    /// Counts the samples of each source. `options` are those of its first camera. `cameras` is the number of consecutive
     /// clips that make one sample.
     ///
     /// # Errors
     ///
     /// Rules that a clip does not fit, or more samples than 64 bits can count.
-    pub fn new(sources: &[Dataset], rules: &[&Rules], cameras: Option<u32>) -> Result<Self> {
+    pub fn new(sources: &[Dataset], options: &[&SampleOptions], cameras: Option<u32>) -> Result<Self> {
         let (mut clips, mut len, mut short) = (0, 0u64, 0);
         let mut all = Vec::with_capacity(sources.len());
-        for (dataset, rules) in sources.iter().zip(rules) {
+        for (dataset, options) in sources.iter().zip(options) {
             let in_all = |e: Error| match e.clip() {
                 Some(clip) => e.in_clip(clips + clip),
                 None => e,
             };
-            let mut source = SourceSamples::new(dataset, rules, cameras).map_err(in_all)?;
+            let mut source = SourceSamples::new(dataset, options, cameras).map_err(in_all)?;
             (source.first_clip, source.first_sample) = (clips, len);
             clips += dataset.len();
             len = len.checked_add(source.len).ok_or_else(too_many)?;
@@ -115,24 +120,29 @@ impl Samples {
             all.push(source);
         }
         // Sources without frames fit all others.
-        let with_frames = || all.iter().zip(rules).filter(|(source, _)| source.longest > 0 || source.len == 0);
-        let lengths = || with_frames().map(|(source, rules)| (rules.longest(source.longest.max(1)), source));
+        let with_frames = || all.iter().zip(options).filter(|(source, _)| source.longest > 0 || source.len == 0);
+        let lengths = || with_frames().map(|(source, own)| (own.frames.longest(source.longest.max(1)), source));
         let frames = lengths().map(|(length, _)| length).max().unwrap_or(0);
-        let is_any = rules.iter().any(|rules| matches!(rules.frames, Length::Any { .. }));
+        let is_any = options.iter().any(|own| matches!(own.frames, Frames::AllFrames { .. }));
         let first = lengths().next().map_or(0, |(length, _)| length);
         let other = lengths().find(|(length, _)| *length != first);
-        if let Some((length, source)) = other.filter(|_| rules.iter().all(|rules| rules.frames == Length::Stored)) {
+        if let Some((length, source)) = other.filter(|_| options.iter().all(|own| own.frames == Frames::Stored)) {
             let e = unequal(source.first_clip, first, length);
             return Err(e.also_help("give sources frames of their own, so that frame_mask says which frames they have"));
         }
         let exact = !is_any && other.is_none();
-        let skips_short = rules.iter().any(|rules| rules.short == ShortClips::Skip);
+        let skips_short = options.iter().any(|own| own.frames.short() == ShortClips::Skip);
         Ok(Samples { sources: all, len, short, skips_short, frames, exact })
     }
 
-    /// The samples of each source, in order.
-    pub fn sources(&self) -> &[SourceSamples] {
-        &self.sources
+    /// The number of the source of a clip.
+    pub fn source(&self, clip: u64) -> usize {
+        self.sources.partition_point(|source| source.first_clip <= clip).saturating_sub(1)
+    }
+
+    /// The number of frames that a clip must have, if samples rely on it.
+    pub fn clip_frames(&self, clip: u64) -> Option<u32> {
+        self.sources[self.source(clip)].equal
     }
 
     /// The number of samples.
@@ -157,12 +167,12 @@ fn too_many() -> Error {
 }
 
 impl SourceSamples {
-    fn new(dataset: &Dataset, rules: &Rules, cameras: Option<u32>) -> Result<Self> {
-        let draws = if rules.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
+    fn new(dataset: &Dataset, options: &SampleOptions, cameras: Option<u32>) -> Result<Self> {
+        let frames = &options.frames;
+        let draws = if frames.draws() == Draws::Rotate { dataset.draws().max(1) } else { 1 };
         let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
-        let count = Count { temporal: rules.temporal, frames: rules.frames, short: rules.short };
         let clips = dataset.len() / u64::from(draws);
-        let crops = rules.augmentation.part.count();
+        let crops = options.crop.count();
         let mut space = SourceSamples {
             first_clip: 0,
             first_sample: 0,
@@ -175,11 +185,10 @@ impl SourceSamples {
             longest: 0,
             short: 0,
         };
-        let has_rate = rules.clock.0.is_some();
         match dataset.likely_frames_per_clip()? {
-            Some(n) if !has_rate => space.count_one(&count, n, clips)?,
-            _ if dataset.is_empty() => space.kind = Kind::Even(count.clip(0).0),
-            _ => space.count_each(&count, dataset, rules.clock)?,
+            Some(n) if frames.fps().is_none() => space.count_one(frames, n, clips)?,
+            _ if dataset.is_empty() => space.kind = Kind::Even(1),
+            _ => space.count_each(frames, dataset)?,
         }
         let groups = match &space.kind {
             Kind::Even(samples) => clips.checked_mul(*samples),
@@ -190,12 +199,12 @@ impl SourceSamples {
     }
 
     /// Counts samples as if all clips had `n` frames.
-    fn count_one(&mut self, count: &Count, n: u32, clips: u64) -> Result<()> {
-        let (samples, short) = count.clip(n);
-        if short && count.short == ShortClips::Error {
-            return Err(count.refuse(0, n));
+    fn count_one(&mut self, frames: &Frames, n: u32, clips: u64) -> Result<()> {
+        let (samples, short) = count_samples(frames, n);
+        if short && frames.short() == ShortClips::Error {
+            return Err(too_short(frames, 0, n));
         }
-        let relied_on = short || count.frames == Length::Stored || matches!(count.temporal, Temporal::Dense { .. });
+        let relied_on = short || matches!(frames, Frames::Stored | Frames::Windows { .. });
         self.equal = relied_on.then_some(n);
         (self.kind, self.longest) = (Kind::Even(samples), n);
         self.short = if short { clips } else { 0 };
@@ -203,19 +212,19 @@ impl SourceSamples {
     }
 
     /// All draws of a video have the same number of frames, so the first stands for all.
-    fn count_each(&mut self, count: &Count, dataset: &Dataset, clock: Clock) -> Result<()> {
-        dataset.prefetch_all(Tables { clips: true, frames: clock.0.is_some(), strings: false })?;
+    fn count_each(&mut self, frames: &Frames, dataset: &Dataset) -> Result<()> {
+        dataset.prefetch_all(Tables { clips: true, frames: frames.fps().is_some(), strings: false })?;
         let mut end = 0u64;
         let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(self.draws)).unwrap_or(0));
         let mut even = None;
         let mut is_even = true;
         for ordinal in (0..dataset.len()).step_by(self.draws as usize) {
-            let n = clock.length(&dataset.clip(ordinal)?)?;
-            let (samples, short) = count.clip(n);
-            if short && count.short == ShortClips::Error {
-                return Err(count.refuse(ordinal, n));
+            let n = frames.in_clip(&dataset.clip(ordinal)?)?;
+            let (samples, short) = count_samples(frames, n);
+            if short && frames.short() == ShortClips::Error {
+                return Err(too_short(frames, ordinal, n));
             }
-            if count.frames == Length::Stored && n > 0 && self.longest > 0 && n != self.longest {
+            if *frames == Frames::Stored && n > 0 && self.longest > 0 && n != self.longest {
                 return Err(unequal(ordinal, self.longest, n));
             }
             self.longest = self.longest.max(n);
@@ -251,10 +260,51 @@ impl SourceSamples {
     }
 }
 
+/// Most clips of a data set that are looked at, the first ones. They take a tenth of a second.
+const MOST: u64 = 1 << 18;
+
+/// The clips whose frames are enlarged in every sample.
+#[derive(Debug, Default)]
+pub(crate) struct EnlargedClips {
+    pub count: u64,
+    /// The number of clips that were looked at.
+    pub seen: u64,
+    /// Width and height of the first one's frames, and those to which they are enlarged.
+    pub example: ((u32, u32), (u32, u32)),
+}
+
+impl EnlargedClips {
+    /// Reads the entries of clips. `options` are those of each source, for each of its cameras.
+    ///
+    /// The first clip of a remote data set says whether it is worth to fetch the entries of all.
+    pub fn find<'a>(sources: &[Dataset], options: impl Iterator<Item = &'a [SampleOptions]>) -> Result<Self> {
+        let mut found = EnlargedClips::default();
+        for (dataset, cameras) in sources.iter().zip(options) {
+            let enlarged = |clip: &Clip<'_>| cameras[clip.ordinal() as usize % cameras.len()].enlarged(clip);
+            // An entry that cannot be read is an error when its clip is loaded.
+            let clips = || dataset.clips().flatten();
+            let mut most = MOST.min(dataset.len());
+            if dataset.is_remote() && (dataset.len() > MOST || clips().next().as_ref().and_then(enlarged).is_none()) {
+                most = most.min(1);
+            } else {
+                dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
+            }
+            found.seen += most;
+            for (to, clip) in clips().take(most as usize).filter_map(|clip| Some((enlarged(&clip)?, clip))) {
+                if found.count == 0 {
+                    found.example = ((clip.width(), clip.height()), to);
+                }
+                found.count += 1;
+            }
+        }
+        Ok(found)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::draw::WindowPad;
+    use crate::loader::options::WindowPad;
     use proptest::prelude::*;
 
     fn space(kind: Kind, crops: u32, len: u64) -> SourceSamples {
@@ -283,9 +333,9 @@ mod tests {
             (skip, is_padded) in prop_oneof![Just((true, false)), Just((false, false)), Just((false, true))],
         ) {
             let pad = if is_padded { WindowPad::Edge } else { WindowPad::Drop };
-            let temporal = Temporal::Dense { stride, hop, past: frames - 1, pad };
             let short = if skip { ShortClips::Skip } else { ShortClips::Pad };
-            let count = Count { temporal, frames: Length::Fixed(frames), short };
+            let rule = Frames::windows(frames).with_stride(stride).with_hop(hop).with_past(frames - 1).with_pad(pad);
+            let rule = rule.with_short(short);
             let starts = |n: u32| {
                 let is_in = |start: &u32| is_padded || start + (frames - 1) * stride < n;
                 let fits: Vec<u64> = (0..n).step_by(hop as usize).filter(is_in).map(u64::from).collect();
@@ -299,10 +349,10 @@ mod tests {
                 (0..all.len() as u64).map(|s| start(space.place(s, 5))).eq(all)
             };
             let mut end = 0;
-            let ends = lengths.iter().map(|&n| { end += count.clip(n).0; end }).collect();
+            let ends = lengths.iter().map(|&n| { end += count_samples(&rule, n).0; end }).collect();
             prop_assert!(check(Kind::Table(ends), &lengths));
             let even = vec![7; lengths.len()];
-            prop_assert!(check(Kind::Even(count.clip(7).0), &even));
+            prop_assert!(check(Kind::Even(count_samples(&rule, 7).0), &even));
         }
     }
 }

@@ -1,33 +1,25 @@
 //! The samples of a batch: a function of the order, the ranks, and the place where a run was resumed.
 
 use std::collections::VecDeque;
-use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::{Range, RangeFrom};
+use std::sync::Arc;
 
-use super::batch_shape::BatchShape;
+use parking_lot::Mutex;
+
+use super::bucketed_epoch::BucketedEpoch;
+use super::buckets::BatchShape;
 use super::buckets::Buckets;
-use super::deal::Deal;
-use super::samples::{SamplePlace, Samples};
+use super::samples::{PlannedSample, Samples};
 use crate::loader::draw::DrawKey;
-use crate::loader::options::{Sampling, Settings};
+use crate::loader::options::ResolvedOptions;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
 use vidrec_format::sampler::order::{Order, Ranks, Slot};
 
-/// A place in a batch, and the sample in it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seat {
-    pub sample: u64,
-    pub place: SamplePlace,
-    pub key: DrawKey,
-    /// Whether the sample counts.
-    pub counts: bool,
-}
-
 /// A batch to make: its samples, and the shape of each.
 #[derive(Debug, Clone)]
-pub(super) struct BatchSeats {
-    pub seats: Vec<Seat>,
+pub(crate) struct BatchPlan {
+    pub samples: Vec<PlannedSample>,
     /// The shape of the batch. If it is not exact, [`frames`](BatchShape::frames) is the maximum of a sample.
     pub shape: BatchShape,
     /// The number of samples that count, in the batches of this number on all ranks together.
@@ -36,8 +28,8 @@ pub(super) struct BatchSeats {
 
 /// The batches of every epoch.
 #[derive(Debug)]
-pub(super) struct Schedule {
-    space: Samples,
+pub(crate) struct Schedule {
+    samples: Arc<Samples>,
     order: Order,
     seed: u64,
     rank: u32,
@@ -49,7 +41,7 @@ pub(super) struct Schedule {
     /// The buckets, and the way in which ranks share the clips of each.
     buckets: Option<(Buckets, Vec<Ranks>)>,
     /// The epochs in progress: at most two.
-    deals: Mutex<VecDeque<Arc<Deal>>>,
+    bucketed_epochs: Mutex<VecDeque<Arc<BucketedEpoch>>>,
     batches_per_epoch: u64,
     /// The number of positions in an epoch.
     positions: u64,
@@ -59,7 +51,7 @@ pub(super) struct Schedule {
 
 /// The position of a run in an epoch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RunPosition {
+pub(crate) struct RunPosition {
     pub epoch: u64,
     /// The number of positions that are done.
     pub consumed: u64,
@@ -69,11 +61,16 @@ pub(super) struct RunPosition {
 
 impl Schedule {
     /// Creates a schedule. `shape` is that of a batch if there are no buckets.
-    pub fn new(options: &Settings, space: Samples, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
-        let Sampling { rank, world_size, last, .. } = options.sampling;
-        let (order, seed) = (options.sampling.order.clone().with_default_homes(world_size), options.seed);
-        order.check(space.len())?;
-        let positions = order.proven(space.len(), seed, 0).len();
+    pub fn new(
+        options: &ResolvedOptions,
+        samples: &Arc<Samples>,
+        shape: BatchShape,
+        buckets: Option<Buckets>,
+    ) -> Result<Self> {
+        let ((rank, world_size), last, seed) = (options.rank, options.last, options.seed);
+        let order = options.order.clone().with_default_homes(world_size);
+        order.check(samples.len())?;
+        let positions = order.proven(samples.len(), seed, 0).len();
         let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
         let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
         let with_ranks = |buckets: Buckets| {
@@ -82,9 +79,9 @@ impl Schedule {
             Ok::<_, Error>((buckets, ranks))
         };
         let buckets = buckets.map(with_ranks).transpose()?;
-        let deals = Mutex::default();
+        let bucketed_epochs = Mutex::default();
         let mut schedule = Schedule {
-            space,
+            samples: samples.clone(),
             order,
             seed,
             rank,
@@ -92,22 +89,18 @@ impl Schedule {
             shape,
             ranks,
             buckets,
-            deals,
+            bucketed_epochs,
             batches_per_epoch: 0,
             positions,
             resumed: None,
         };
-        schedule.batches_per_epoch = schedule.deal(0).map_or(ranks.batches(), |deal| deal.len());
+        schedule.batches_per_epoch = schedule.bucketed_epoch(0).map_or(ranks.batches(), |epoch| epoch.len());
         Ok(schedule)
     }
 
     /// The number of positions in a whole epoch.
     pub fn positions(&self) -> u64 {
         self.positions
-    }
-
-    pub fn space(&self) -> &Samples {
-        &self.space
     }
 
     /// The order of samples, with its number of homes.
@@ -130,7 +123,7 @@ impl Schedule {
     /// Starts at the position of another run.
     pub fn resume(&mut self, at: RunPosition) {
         self.resumed = Some(at);
-        lock(&self.deals).clear();
+        self.bucketed_epochs.lock().clear();
     }
 
     pub fn first_epoch(&self) -> u64 {
@@ -144,12 +137,12 @@ impl Schedule {
 
     /// The number of batches that this rank has in `epoch`, or in the rest of it.
     pub fn batches_in(&self, epoch: u64) -> u64 {
-        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).batches(), |deal| deal.len())
+        self.bucketed_epoch(epoch).map_or_else(|| self.ranks_in(epoch).batches(), |epoch| epoch.len())
     }
 
     /// The number of samples that are in no batch of `epoch`, or of the rest of it.
     pub fn left_out(&self, epoch: u64) -> u64 {
-        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).left_out(), |deal| deal.left_out())
+        self.bucketed_epoch(epoch).map_or_else(|| self.ranks_in(epoch).left_out(), |epoch| epoch.left_out())
     }
 
     /// The position of a run after `batches` batches of `epoch`.
@@ -158,9 +151,9 @@ impl Schedule {
         if batches >= self.batches_in(epoch) {
             return start_of(epoch + 1);
         }
-        match self.deal(epoch) {
-            Some(deal) => {
-                let buckets = deal.done(batches);
+        match self.bucketed_epoch(epoch) {
+            Some(shared) => {
+                let buckets = shared.done(batches);
                 RunPosition { epoch, consumed: buckets.iter().sum(), buckets }
             }
             None => RunPosition { consumed: self.ranks_in(epoch).consumed(batches), ..start_of(epoch) },
@@ -169,9 +162,9 @@ impl Schedule {
 
     /// The positions of `epoch` that are done after `batches` batches, if clips are divided into buckets; none of an epoch
     /// that is over, because the next one then begins.
-    pub fn dealt(&self, epoch: u64, batches: u64) -> Option<Vec<u64>> {
-        let deal = self.deal(epoch)?;
-        Some(if batches < deal.len() { deal.positions(batches) } else { Vec::new() })
+    pub fn bucketed_positions(&self, epoch: u64, batches: u64) -> Option<Vec<u64>> {
+        let shared = self.bucketed_epoch(epoch)?;
+        Some(if batches < shared.len() { shared.positions(batches) } else { Vec::new() })
     }
 
     /// The number of buckets; 0 if clips are not divided.
@@ -196,76 +189,76 @@ impl Schedule {
     }
 
     /// Batch `k` of `epoch`, of this rank.
-    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
+    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
         self.batch_of(epoch, k, self.rank..self.rank + 1)
     }
 
     /// Batch `k` of `epoch`, of all ranks together.
-    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchSeats> {
+    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
         self.batch_of(epoch, k, 0..self.world_size)
     }
 
-    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchSeats> {
-        let order = self.order.proven(self.space.len(), self.seed, epoch);
-        let (deal, rule) = (self.deal(epoch), self.ranks_in(epoch));
-        let shape = match (&deal, &self.buckets) {
-            (Some(deal), Some((buckets, _))) => deal.bucket(k).map(|bucket| buckets.shapes[bucket]),
+    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
+        let order = self.order.proven(self.samples.len(), self.seed, epoch);
+        let (shared, rule) = (self.bucketed_epoch(epoch), self.ranks_in(epoch));
+        let shape = match (&shared, &self.buckets) {
+            (Some(shared), Some((buckets, _))) => shared.bucket(k).map(|bucket| buckets.shapes[bucket]),
             _ => Some(self.shape),
         };
-        let at_homes = deal.as_ref().and_then(|deal| deal.at_homes(k, &rule));
-        let clips = |rank| deal.as_ref().map_or_else(|| rule.clips(k, rank), |deal| deal.clips(k, rank));
-        let seat = |rank: u32, i: u32| {
-            let Slot { position, counts } = match (&at_homes, &deal) {
+        let at_homes = shared.as_ref().and_then(|epoch| epoch.at_homes(k, &rule));
+        let clips = |rank| shared.as_ref().map_or_else(|| rule.clips(k, rank), |epoch| epoch.clips(k, rank));
+        let planned = |rank: u32, i: u32| {
+            let Slot { position, counts } = match (&at_homes, &shared) {
                 (Some(positions), _) => {
                     let place = u64::from(rank) * u64::from(clips(rank)) + u64::from(i);
                     Slot { position: *positions.get(usize::try_from(place).ok()?)?, counts: true }
                 }
-                (None, Some(deal)) => deal.slot(k, rank, i)?,
+                (None, Some(shared)) => shared.slot(k, rank, i)?,
                 (None, None) => rule.slot(k, rank, i)?,
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.
-            let occurrence = if order.repeats() { self.space.len().wrapping_mul(position + 1) } else { 0 };
+            let occurrence = if order.repeats() { self.samples.len().wrapping_mul(position + 1) } else { 0 };
             // In a mix, the draw depends on the round through the source, not on how its stream is cut into
             // epochs.
-            Some(self.seat(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
+            Some(self.planned(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
         };
         let plan = shape.and_then(|shape| {
             let places = ranks.flat_map(|rank| (0..clips(rank)).map(move |i| (rank, i)));
-            let seats = places.map(|(rank, i)| seat(rank, i)).collect::<Option<Vec<_>>>()?;
-            let clips_on_all_ranks = match &deal {
-                Some(deal) => deal.clips_on_all_ranks(k),
+            let samples = places.map(|(rank, i)| planned(rank, i)).collect::<Option<Vec<_>>>()?;
+            let clips_on_all_ranks = match &shared {
+                Some(shared) => shared.clips_on_all_ranks(k),
                 None => rule.clips_on_all_ranks(k),
             };
-            let shape = BatchShape { clips: u32::try_from(seats.len()).unwrap_or(u32::MAX), ..shape };
-            (!seats.is_empty()).then_some(BatchSeats { seats, shape, clips_on_all_ranks })
+            let shape = BatchShape { clips: u32::try_from(samples.len()).unwrap_or(u32::MAX), ..shape };
+            (!samples.is_empty()).then_some(BatchPlan { samples, shape, clips_on_all_ranks })
         });
         let batches = self.batches_in(epoch);
         let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {batches}"));
         plan.filter(|_| k < batches).ok_or_else(none)
     }
 
-    /// The seat with a replacement for its sample: draw number `attempt`, from the same source if there are
+    /// The sample with a replacement for its sample: draw number `attempt`, from the same source if there are
     /// several. `None` if the draw is the same sample.
-    pub fn substitute(&self, seat: &Seat, attempt: u64) -> Option<Seat> {
-        let epoch = seat.key.epoch;
-        let mut random = Random::new(self.seed, &[stream::SUBSTITUTE, epoch, seat.sample, attempt]);
+    pub fn substitute(&self, planned: &PlannedSample, attempt: u64) -> Option<PlannedSample> {
+        let epoch = planned.key.epoch;
+        let mut random = Random::new(self.seed, &[stream::SUBSTITUTE, epoch, planned.sample, attempt]);
         let sample = match &self.order {
             Order::Mixed(mixed) => {
-                let source = mixed.source_of(seat.sample);
+                let source = mixed.source_of(planned.sample);
                 source.start + random.below(source.end - source.start)
             }
-            _ => random.below(self.space.len()),
+            _ => random.below(self.samples.len()),
         };
-        (sample != seat.sample).then(|| self.seat(epoch, sample, sample, seat.counts))
+        (sample != planned.sample).then(|| self.planned(epoch, sample, sample, planned.counts))
     }
 
-    fn seat(&self, epoch: u64, sample: u64, draw: u64, counts: bool) -> Seat {
+    fn planned(&self, epoch: u64, sample: u64, draw: u64, counts: bool) -> PlannedSample {
         let key = DrawKey { seed: self.seed, epoch, sample: draw };
-        Seat { sample, place: self.space.place(sample, epoch), key, counts }
+        PlannedSample { sample, place: self.samples.place(sample, epoch), key, counts }
     }
 
-    /// How ranks share `epoch`, or the rest of it.
+    /// The parts of `epoch`, or of the rest of it, that ranks have.
     fn ranks_in(&self, epoch: u64) -> Ranks {
         match &self.resumed {
             Some(at) if at.epoch == epoch => self.ranks.after(at.consumed),
@@ -274,25 +267,70 @@ impl Schedule {
     }
 
     /// The batches of `epoch`, or of the rest of it, if clips are divided into buckets.
-    fn deal(&self, epoch: u64) -> Option<Arc<Deal>> {
+    fn bucketed_epoch(&self, epoch: u64) -> Option<Arc<BucketedEpoch>> {
         let (buckets, ranks) = self.buckets.as_ref()?;
-        let mut deals = lock(&self.deals);
-        if let Some(deal) = deals.iter().find(|deal| deal.epoch == epoch) {
-            return Some(deal.clone());
+        let mut bucketed_epochs = self.bucketed_epochs.lock();
+        if let Some(shared) = bucketed_epochs.iter().find(|shared| shared.epoch == epoch) {
+            return Some(shared.clone());
         }
         let done = match &self.resumed {
             Some(at) if at.epoch == epoch => at.buckets.clone(),
             _ => vec![0; buckets.shapes.len()],
         };
-        let order = self.order.proven(self.space.len(), self.seed, epoch);
-        let deal = Arc::new(Deal::new((epoch, &order), &self.space, buckets, done, ranks));
-        deals.truncate(1);
-        deals.push_front(deal.clone());
-        Some(deal)
+        let order = self.order.proven(self.samples.len(), self.seed, epoch);
+        let shared = Arc::new(BucketedEpoch::new((epoch, &order), &self.samples, buckets, done, ranks));
+        bucketed_epochs.truncate(1);
+        bucketed_epochs.push_front(shared.clone());
+        Some(shared)
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code under the lock leaves the state half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// The batches that an iterator returns: those of one epoch, of several epochs in turn, or part of them.
+///
+/// Create it from the number of an epoch (`3`), from a range of epochs (`0..10`), or without an end (`0..`).
+///
+/// ```
+/// use vidrec::Epochs;
+///
+/// assert_eq!(Epochs::from(3), Epochs { range: 3..4, first: 0, step: 1 });
+/// let mine = Epochs::from(0..10).part(1, 4); // batches 1, 5, 9, ... of each epoch
+/// assert_eq!((mine.first, mine.step), (1, 4));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Epochs {
+    /// The epochs, in order.
+    pub range: Range<u64>,
+    /// The number of the first batch from each epoch. `from` sets it to 0.
+    pub first: u64,
+    /// The distance from one batch to the next, 1 or more; 0 counts as 1. `from` sets it to 1.
+    pub step: u64,
+}
+
+impl Epochs {
+    /// Keeps only batches `first`, `first + step`, and so on, of each epoch.
+    ///
+    /// If n loaders in n processes have the parts `(0, n)` to `(n - 1, n)`, each batch is made once. Taken in
+    /// turn, their batches are the batches of one loader.
+    #[must_use]
+    pub fn part(self, first: u64, step: u64) -> Self {
+        Epochs { first, step, ..self }
+    }
+}
+
+impl From<u64> for Epochs {
+    fn from(epoch: u64) -> Self {
+        Epochs::from(epoch..epoch.saturating_add(1))
+    }
+}
+
+impl From<Range<u64>> for Epochs {
+    fn from(range: Range<u64>) -> Self {
+        Epochs { range, first: 0, step: 1 }
+    }
+}
+
+impl From<RangeFrom<u64>> for Epochs {
+    fn from(range: RangeFrom<u64>) -> Self {
+        Epochs::from(range.start..u64::MAX)
+    }
 }

@@ -1,18 +1,60 @@
-//! The decoder of one thread, which turns a stored frame into a picture. It is kept from frame to frame.
+//! The threads that decode, and the decoder of each, which turns a stored frame into a picture.
 
-use super::cached_frames::{Look, frame_key, look_up};
+use std::num::NonZero;
+
+use parking_lot::{Mutex, MutexGuard};
+
 use crate::dataset::Clip;
-use crate::loader::decoded::{Cache, Found, FrameKey, Kept};
-use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
+use crate::loader::decoded::{DecodedFrames, FrameKey, Kept};
+use crate::loader::kernel::{Decoded, DecodedForm, Kernel, PictureBuffer, SampleType, Scratch};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::frame_entry::FrameEntry;
 use vidrec_jpeg::between_reads;
 use vidrec_jpeg::{
-    Cut, DecodedRegion, FoundTiles, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, changed, make_room,
+    Cut, DecodedRegion, FoundTiles, JpegDecoder, Pixels, Region, RegionDecoder, Scale, TileGrid, changed,
 };
 
-/// A decoder and its buffers.
-pub(super) struct Worker {
+/// The maximum number of threads, unless the caller asks for more.
+const DEFAULT_THREADS: usize = 8;
+
+/// A pool of threads and their workers.
+pub(crate) struct WorkerPool {
+    threads: rayon::ThreadPool,
+    /// One worker for each thread, so that no thread ever waits for a lock.
+    workers: Vec<Mutex<Worker>>,
+}
+
+impl WorkerPool {
+    /// Creates a pool with the given number of threads, or with one for each core, up to 8.
+    pub fn new(threads: Option<usize>) -> Result<Self> {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get).min(DEFAULT_THREADS);
+        let count = threads.unwrap_or_else(cores);
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(count).thread_name(|i| format!("vidrec-loader-{i}"));
+        let threads = threads.build().map_err(|e| Error::start_pool(count, e))?;
+        let worker = |_| Worker::new().map(Mutex::new);
+        let workers = (0..threads.current_num_threads()).map(worker).collect::<Result<_>>()?;
+        Ok(WorkerPool { threads, workers })
+    }
+
+    pub fn threads(&self) -> usize {
+        self.threads.current_num_threads()
+    }
+
+    /// Runs work on the threads of the pool.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.threads.install(work)
+    }
+
+    /// The worker of this thread of the pool. It holds only buffers, which each use fills first.
+    pub fn worker(&self) -> MutexGuard<'_, Worker> {
+        let thread = rayon::current_thread_index().unwrap_or(0) % self.workers.len();
+        self.workers[thread].lock()
+    }
+}
+
+/// A decoder and its buffers, which are kept from frame to frame.
+pub(crate) struct Worker {
     decoder: RegionDecoder,
     /// The planes of a part of the frame: luma and chroma, or red, green and blue.
     planes: [Vec<u8>; 3],
@@ -21,54 +63,30 @@ pub(super) struct Worker {
     scratch: Scratch,
     /// The frame's record, if files are not mapped.
     record: Vec<u8>,
-    /// The tiles of the frame that the cache has.
-    found: Found,
-    /// A buffer for tiles on the way to the cache.
-    tiles: Vec<u8>,
-}
-
-/// How the frames of a clip are made.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Making<'a> {
-    /// Tables for frames of the size in the clip's entry; `None` if the entry has no size.
-    pub kernel: Option<&'a Kernel>,
-    /// The cache of decoded frames, if there is one.
-    pub cache: Option<&'a Cache>,
 }
 
 /// The cost of decoding a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct DecodeCost {
+pub(crate) struct DecodeCost {
     /// The length of the JPEG in bytes.
     pub bytes: u64,
     /// Tiles of the JPEG that were decoded; 0 if the JPEG has no tiles and was decoded whole.
     pub tiles_decoded: u64,
     /// Tiles of the JPEG that were not decoded because they are not in the picture.
     pub tiles_skipped: u64,
-    /// What came from the cache and what went there, if there is a cache.
-    pub cached: Option<Cached>,
+    /// The use of the cache, if there is one.
+    pub cached: Option<CacheUse>,
 }
 
-/// What the cache did for a frame.
+/// The use of the cache of decoded frames for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cached {
-    pub of_frame: OfFrame,
-    /// Tiles that came from the cache.
-    pub tiles: u64,
-    /// Bytes that went to the cache.
-    pub kept: u64,
-    /// Whether the cache had no room for what was decoded.
-    pub is_refused: bool,
-}
-
-/// How much of a frame came from the cache, of what the picture needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OfFrame {
-    All,
-    Some,
-    Nothing,
+pub(crate) enum CacheUse {
+    /// The planes came from the cache.
+    Hit,
+    /// The frame was decoded.
+    Miss(Kept),
     /// The cache does not keep frames of this kind.
-    Never,
+    OtherFrame,
 }
 
 /// Tables that the caller provided, or that were made for a frame of another size.
@@ -77,7 +95,13 @@ enum Tables<'a> {
     Own(Box<Kernel>),
 }
 
-impl Tables<'_> {
+impl<'a> Tables<'a> {
+    /// The tables for a frame of this size.
+    fn of_size(given: Option<&'a Kernel>, size: (u32, u32), other: impl Fn((u32, u32)) -> Kernel) -> Self {
+        let given = given.filter(|kernel| kernel.frame() == size);
+        given.map_or_else(|| Tables::Own(Box::new(other(size))), Tables::Given)
+    }
+
     fn kernel(&self) -> &Kernel {
         match self {
             Tables::Given(kernel) => kernel,
@@ -86,66 +110,59 @@ impl Tables<'_> {
     }
 }
 
-/// The tables for a frame of this size.
-fn tables<'a>(given: Option<&'a Kernel>, size: (u32, u32), other: impl Fn((u32, u32)) -> Kernel) -> Tables<'a> {
-    let given = given.filter(|kernel| kernel.frame() == size);
-    given.map_or_else(|| Tables::Own(Box::new(other(size))), Tables::Given)
-}
-
-/// Decoded planes, and how much of them came from the cache.
-struct Planes {
-    part: DecodedRegion,
-    scale: Scale,
-    region: Region,
-    /// The number of tiles that came from the cache.
-    from_cache: u32,
+/// The key of a frame in a cache.
+pub(super) fn frame_key(clip: &Clip<'_>, t: u32) -> Result<FrameKey> {
+    let (number, entry) = clip.numbered_entry(t)?;
+    let FrameEntry { record_offset, jpeg_length, jpeg_crc32, .. } = entry;
+    Ok(FrameKey { number, record_offset, jpeg_length, jpeg_crc32 })
 }
 
 impl Worker {
-    pub fn new(decoder: JpegDecoder) -> Result<Self> {
-        let planes = [const { Vec::new() }; 3];
-        let (decoder, scratch) = (RegionDecoder::new(decoder)?, Scratch::default());
-        let (found, tiles) = (Found::default(), Vec::new());
-        Ok(Worker { decoder, planes, rgb: Vec::new(), scratch, record: Vec::new(), found, tiles })
+    fn new() -> Result<Self> {
+        let (planes, rgb, scratch, record) = Default::default();
+        Ok(Worker { decoder: RegionDecoder::new(JpegDecoder::Auto)?, planes, rgb, scratch, record })
     }
 
-    /// Writes the picture of frame `t` of `clip` to `slot`. Takes it from the cache if the cache has everything
-    /// that it needs. Otherwise reads the frame, checks it and decodes it.
+    /// Writes the picture of frame `t` of `clip` to `slot`. Takes it from the cache if the cache has the frame.
+    /// Otherwise reads the frame, checks it and decodes it.
     ///
-    /// `other` makes the tables for a frame whose size differs from the clip's entry.
+    /// `kernel` has the tables for frames of the size in the clip's entry, if the entry has one. `other` makes those for a
+    /// frame of another size.
     pub fn frame<S: SampleType>(
         &mut self,
         clip: &Clip<'_>,
         t: u32,
-        making: Making<'_>,
+        (kernel, cache): (Option<&Kernel>, Option<&DecodedFrames>),
         other: impl Fn((u32, u32)) -> Kernel,
-        slot: PictureSlot<'_, S>,
+        slot: PictureBuffer<'_, S>,
     ) -> Result<DecodeCost> {
-        let Making { kernel, cache } = making;
         let cache = cache.map(|cache| Ok((cache, frame_key(clip, t)?))).transpose()?;
         if let Some((cache, frame)) = cache
-            && let Some((tables, cut, scale, tiles)) = self.kept(cache, frame, kernel, &other)?
+            && let Some((tables, cut, scale)) = self.read_kept(cache, frame, kernel, &other)
         {
             self.run(tables.kernel(), Pixels::Ycc420, &cut, pitches(&cut, scale), slot);
-            let cached = Cached { of_frame: OfFrame::All, tiles: tiles.into(), kept: 0, is_refused: false };
-            return Ok(DecodeCost { cached: Some(cached), ..DecodeCost::default() });
+            return Ok(DecodeCost { cached: Some(CacheUse::Hit), ..DecodeCost::default() });
         }
         let mut record = std::mem::take(&mut self.record);
-        let work = clip.frame_with(t, &mut record).and_then(|frame| {
+        let cost = clip.frame_with(t, &mut record).and_then(|frame| {
             // Fetched records have already been checked.
             if !clip.is_remote() {
                 frame.check()?;
             }
-            let made = self.picture(frame.jpeg(), kernel, &other, cache, slot);
+            let made = self.picture(frame.jpeg(), kernel, &other, cache.map(|(cache, _)| cache), slot);
             frame.prove_still_there()?;
-            let (mut cost, planes) = made.map_err(|e| frame.place(e))?;
-            if let Some((cache, _)) = cache {
-                cost.cached = Some(self.keep(cache, planes.as_ref()));
+            let (mut cost, whole) = made.map_err(|e| frame.place(e))?;
+            if let Some((cache, frame)) = cache {
+                cost.cached = Some(match whole {
+                    DecodedFrame::Planes(grid, scale) => CacheUse::Miss(cache.keep(frame, grid, scale, &self.planes)),
+                    DecodedFrame::NoRoom => CacheUse::Miss(Kept::NoRoom),
+                    DecodedFrame::Other => CacheUse::OtherFrame,
+                });
             }
             Ok(cost)
         });
         self.record = record;
-        work
+        cost
     }
 
     /// Copies the JPEG of frame `t` of `clip` to `to`, which must have its length. Checks the copy,
@@ -176,88 +193,64 @@ impl Worker {
         self.decoder.tiles(jpeg)
     }
 
-    /// Copies what a frame needs from the cache to the planes, if the cache has all of it. Returns the tables for
-    /// the frame, the part and the scale of the planes, and the number of tiles.
-    fn kept<'a>(
+    /// Copies what the picture needs of a frame from the cache to the planes, if the cache has the frame. Returns the
+    /// tables for the frame, and the part and the scale of the planes.
+    fn read_kept<'a>(
         &mut self,
-        cache: &Cache,
+        cache: &DecodedFrames,
         frame: FrameKey,
         kernel: Option<&'a Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
-    ) -> Result<Option<(Tables<'a>, Cut, Scale, u32)>> {
-        let size = match kernel {
-            Some(kernel) => Some(kernel.frame()),
-            None => Scale::ALL.into_iter().find_map(|scale| {
-                cache.find(frame, scale, &mut self.found);
-                self.found.grid().map(|grid| grid.size)
-            }),
-        };
-        let Some(size) = size else { return Ok(None) };
-        let mut tables = tables(kernel, size, &other);
-        // A second round follows if the size in the clip's entry differs from that of the frame.
-        for _ in 0..2 {
-            match look_up(cache, frame, tables.kernel(), &mut self.found) {
-                Look::All(grid, parts, scale) => {
-                    let cut = grid.cut(&parts);
-                    let read = self.read_kept(cache, &parts, &cut, scale)?;
-                    return Ok(read.map(|tiles| (tables, cut, scale, tiles)));
-                }
-                Look::OfSize(size) => tables = Tables::Own(Box::new(other(size))),
-                Look::NotAll => return Ok(None),
-            }
-        }
-        Ok(None)
+    ) -> Option<(Tables<'a>, Cut, Scale)> {
+        let in_cache = || Scale::ALL.into_iter().find_map(|scale| cache.find(frame, scale));
+        let size = kernel.map(Kernel::frame).or_else(|| in_cache().map(|stored| stored.grid().size))?;
+        let tables = Tables::of_size(kernel, size, other);
+        let (DecodedForm::Planes(scale), region) = tables.kernel().needs(Pixels::Ycc420) else { return None };
+        let stored = cache.find(frame, scale).filter(|stored| stored.grid().size == size)?;
+        let cut = stored.grid().cut(&stored.grid().touched(region));
+        cache.read(&stored, &cut, &mut self.planes)?;
+        Some((tables, cut, scale))
     }
 
-    /// Copies the parts of a frame that were found to the planes, and returns the number of tiles.
-    fn read_kept(&mut self, cache: &Cache, parts: &Parts, cut: &Cut, scale: Scale) -> Result<Option<u32>> {
-        make_room(cut, scale, &mut self.planes)?;
-        Ok(cache.read(&self.found, parts, &mut self.planes))
-    }
-
-    /// Stores decoded planes in the cache.
-    fn keep(&mut self, cache: &Cache, planes: Option<&Planes>) -> Cached {
-        let Some(Planes { part, scale, region, from_cache }) = planes else {
-            return Cached { of_frame: OfFrame::Never, tiles: 0, kept: 0, is_refused: false };
-        };
-        let of_frame = if *from_cache > 0 { OfFrame::Some } else { OfFrame::Nothing };
-        let (grid, parts) = (part.grid, part.grid.touched(*region));
-        let kept = cache.keep(&self.found, (grid, *scale), &parts, &self.planes, &mut self.tiles);
-        let bytes = if let Kept::Yes(bytes) = kept { bytes } else { 0 };
-        Cached { of_frame, tiles: (*from_cache).into(), kept: bytes, is_refused: kept == Kept::NoRoom }
-    }
-
-    /// Decodes those parts of `jpeg` that its picture needs and the cache does not have. Writes the picture to
-    /// `slot`.
+    /// Decodes `jpeg` and writes the picture to `slot`. Decodes the whole frame if the cache has room for it, and
+    /// otherwise the parts that the picture needs.
     fn picture<S: SampleType>(
         &mut self,
         jpeg: &[u8],
         kernel: Option<&Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
-        cache: Option<(&Cache, FrameKey)>,
-        slot: PictureSlot<'_, S>,
-    ) -> Result<(DecodeCost, Option<Planes>)> {
+        cache: Option<&DecodedFrames>,
+        slot: PictureBuffer<'_, S>,
+    ) -> Result<(DecodeCost, DecodedFrame)> {
         let picture = self.decoder.format(jpeg)?;
-        let tables = tables(kernel, picture.size, other);
+        let tables = Tables::of_size(kernel, picture.size, other);
         let kernel = tables.kernel();
         between_reads();
-        let (cut, pitches, decoded, planes) = match kernel.wants(picture.pixels) {
-            (Wanted::Planes(scale), region) => {
-                let planes = self.decode_planes(jpeg, region, scale, cache)?;
-                let DecodedRegion { cut, tiles, grid } = planes.part;
+        let (cut, pitches, decoded, whole) = match kernel.needs(picture.pixels) {
+            (DecodedForm::Planes(scale), region) => {
+                let mut grid = || self.decoder.grid(jpeg).unwrap_or(TileGrid { size: picture.size, tile_width: 0 });
+                let is_kept = cache.is_some_and(|cache| cache.has_room(grid(), scale).is_some());
+                let region = if is_kept { Region::whole(picture.size) } else { region };
+                let decoded = self.decoder.planes_without(jpeg, region, scale, &mut self.planes, |_, _| false)?;
+                let DecodedRegion { cut, tiles, grid } = decoded;
                 if grid.size != picture.size {
                     return Err(changed());
                 }
-                (cut, pitches(&cut, scale), tiles, Some(planes))
+                (
+                    cut,
+                    pitches(&cut, scale),
+                    tiles,
+                    if is_kept { DecodedFrame::Planes(grid, scale) } else { DecodedFrame::NoRoom },
+                )
             }
-            (Wanted::Rgb, region) => {
+            (DecodedForm::Rgb, region) => {
                 let (cut, pitches) = self.decode_rgb(jpeg, picture.size, region)?;
-                (cut, pitches, cut.tiles, None)
+                (cut, pitches, cut.tiles, DecodedFrame::Other)
             }
         };
         self.run(kernel, picture.pixels, &cut, pitches, slot);
         let (tiles_decoded, tiles_skipped) = (decoded.into(), cut.skipped.into());
-        Ok((DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped, cached: None }, planes))
+        Ok((DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped, cached: None }, whole))
     }
 
     fn run<S: SampleType>(
@@ -266,39 +259,11 @@ impl Worker {
         pixels: Pixels,
         cut: &Cut,
         pitches: [usize; 3],
-        slot: PictureSlot<'_, S>,
+        slot: PictureBuffer<'_, S>,
     ) {
         let planes = self.planes.each_ref().map(Vec::as_slice);
         let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
         kernel.run(pixels, &frame, &mut self.scratch, slot);
-    }
-
-    fn decode_planes(
-        &mut self,
-        jpeg: &[u8],
-        region: Region,
-        scale: Scale,
-        cache: Option<(&Cache, FrameKey)>,
-    ) -> Result<Planes> {
-        let mut from_cache = 0;
-        if let Some((cache, frame)) = cache {
-            cache.find(frame, scale, &mut self.found);
-            let grid = self.found.grid();
-            // Only a JPEG with tiles can be decoded in part.
-            if let Some(grid) = self.decoder.grid(jpeg).filter(|own| grid == Some(*own)) {
-                let parts = grid.touched(region);
-                from_cache = self.read_kept(cache, &parts, &grid.cut(&parts), scale)?.unwrap_or(0);
-            }
-        }
-        let found = &self.found;
-        let is_here = |column, row| from_cache > 0 && found.has(column, row);
-        let part = self.decoder.planes_without(jpeg, region, scale, &mut self.planes, is_here)?;
-        // If libjpeg-turbo had to decode, it decoded all tiles, so none came from the cache.
-        let from_cache = if part.tiles < part.cut.tiles { from_cache } else { 0 };
-        if from_cache > 0 && self.found.grid() != Some(part.grid) {
-            return Err(changed());
-        }
-        Ok(Planes { part, scale, region, from_cache })
     }
 
     fn decode_rgb(&mut self, jpeg: &[u8], size: (u32, u32), region: Region) -> Result<(Cut, [usize; 3])> {
@@ -311,6 +276,16 @@ impl Worker {
         }
         Ok((cut, [cut.region.width as usize; 3]))
     }
+}
+
+/// The frame that the planes of a worker hold after a decode for a cache.
+enum DecodedFrame {
+    /// The whole frame.
+    Planes(TileGrid, Scale),
+    /// A part, because the cache has no room.
+    NoRoom,
+    /// The frame is not 4:2:0.
+    Other,
 }
 
 /// The number of samples from one row of each plane to the next.

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::view::Span;
+use super::spec::Span;
 
 /// The samples of a frame that an axis reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

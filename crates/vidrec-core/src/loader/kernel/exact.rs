@@ -5,9 +5,7 @@
 //! jdcolor.c, `build_ycc_rgb_table`). They work directly on planes, and only inside the picture.
 
 use super::super::aligned::Aligned;
-use super::decoded::Decoded;
-use super::units::UNIT;
-use super::view::{Span, View};
+use super::spec::{Decoded, Span, UNIT, View};
 use vidrec_jpeg::Region;
 
 /// The place of the picture on the frame, pixel for pixel.

@@ -1,9 +1,9 @@
 //! The tables of a kernel as plain numbers, for a kernel on another device that computes the same bits.
 
 use super::axis::Axis;
-use super::decoded::Wanted;
-use super::tables::{PlaneTables, Tables};
-use super::view::View;
+use super::plane_tables::PlaneTables;
+use super::spec::{DecodedForm, View};
+use super::tables::Tables;
 
 /// Numbers of all tables of a batch, one table after another.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,7 +29,7 @@ impl ExportedTables {
     /// The tables that take `view` out of frames of this size. `None` if they are not for planes. `normalized` says which
     /// conversion they get.
     pub(super) fn of(tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<Self> {
-        let Wanted::Planes(_) = tables.wanted else { return None };
+        let DecodedForm::Planes(_) = tables.form else { return None };
         let mut to = ExportedTables { numbers: vec![0; Self::HEAD], ..ExportedTables::default() };
         let View { x, y, flip } = *view;
         let head = [

@@ -14,38 +14,27 @@ mod axis;
 #[cfg(vidrec_internals)]
 #[path = "../../../../../benches/internals/kernel.rs"]
 pub mod bench;
-mod channels;
-mod color_matrix;
-mod column_table;
-mod conversion;
-mod decoded;
+mod colors;
 mod exact;
 mod export;
 mod isa;
 mod pass;
+mod picture_buffer;
 mod picture_row;
-mod picture_slot;
-mod row_table;
-mod sample;
+mod plane_tables;
 mod spec;
 mod tables;
-mod units;
-mod view;
 
 use std::sync::OnceLock;
 
-pub use channels::Channels;
-pub use color_matrix::ColorMatrix;
-pub(super) use decoded::{Decoded, Wanted};
+pub use colors::{Channels, ColorMatrix};
 pub(super) use export::ExportedTables;
 use isa::Machine;
 pub(super) use pass::Scratch;
-pub(super) use picture_slot::PictureSlot;
-pub(super) use sample::SampleType;
-pub(super) use spec::{PictureSpec, REDUCING_GAP};
+pub(super) use picture_buffer::{PictureBuffer, SampleType};
+pub(super) use spec::{Decoded, DecodedForm, PictureSpec, REDUCING_GAP, Span, View};
 use tables::Tables;
 use vidrec_jpeg::{Pixels, Region, Scale};
-pub(super) use view::{Span, View};
 
 /// The scale of the planes that a view of 4:2:0 frames needs, if it needs planes: see `REDUCING_GAP`.
 pub(super) fn scale(view: &View, reducing_gap: f64) -> Scale {
@@ -54,7 +43,7 @@ pub(super) fn scale(view: &View, reducing_gap: f64) -> Scale {
 
 /// Tables that take one view out of frames of one size. They are made once a clip and used by all its frames.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     frame: (u32, u32),
     target: PictureSpec,
     view: View,
@@ -76,16 +65,16 @@ impl Kernel {
         self.frame
     }
 
-    /// What must be decoded of a frame with such pixels: at least this region, in this form.
-    pub fn wants(&self, pixels: Pixels) -> (Wanted, Region) {
+    /// The form and the region in which a frame with such pixels must at least be decoded.
+    pub fn needs(&self, pixels: Pixels) -> (DecodedForm, Region) {
         let tables = self.tables(pixels);
-        (tables.wanted, tables.region)
+        (tables.form, tables.region)
     }
 
-    /// What must be decoded of a 4:2:0 frame, if the picture is made of its planes.
+    /// The scale and the region in which a 4:2:0 frame must be decoded, if the picture is made of its planes.
     pub fn planes(&self) -> Option<(Scale, Region)> {
-        let Tables { wanted, region, .. } = self.main;
-        if let Wanted::Planes(scale) = wanted { Some((scale, region)) } else { None }
+        let Tables { form, region, .. } = self.main;
+        if let DecodedForm::Planes(scale) = form { Some((scale, region)) } else { None }
     }
 
     /// The number of lines to which rows of planes are blended; none if the picture is a copy of the frame's pixels.
@@ -104,7 +93,7 @@ impl Kernel {
         pixels: Pixels,
         frame: &Decoded<'_>,
         scratch: &mut Scratch,
-        slot: PictureSlot<'_, S>,
+        slot: PictureBuffer<'_, S>,
     ) {
         pass::run(Machine::best(), self.tables(pixels), frame, scratch, slot);
     }

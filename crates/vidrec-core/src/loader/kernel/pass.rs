@@ -5,16 +5,14 @@
 //! made outside the loop over rows. Impossible cases are not compiled: a slot with one channel has no colors.
 
 use super::super::aligned::Aligned;
-use super::conversion::{Conversion, Kind};
-use super::decoded::Decoded;
+use super::colors::{Conversion, Kind};
 use super::exact::ChromaLines;
 use super::isa::{Isa, IsaWork, Machine};
-use super::picture_row::{GrayRows, PictureRow, PixelRows, PlaneRows, SlotRows};
-use super::picture_slot::PictureSlot;
-use super::row_table::Other;
-use super::sample::SampleType;
-use super::tables::{PlaneTables, Tables};
-use super::units::BLOCK;
+use super::picture_buffer::{PictureBuffer, SampleType};
+use super::picture_row::{BufferRows, GrayRows, PictureRow, PixelRows, PlaneRows};
+use super::plane_tables::{Other, PlaneTables};
+use super::spec::{BLOCK, Decoded};
+use super::tables::Tables;
 
 /// Buffers of one row, kept from frame to frame.
 #[derive(Debug, Default)]
@@ -32,9 +30,9 @@ pub(super) fn run<S: SampleType>(
     tables: &Tables,
     frame: &Decoded<'_>,
     scratch: &mut Scratch,
-    slot: PictureSlot<'_, S>,
+    slot: PictureBuffer<'_, S>,
 ) {
-    debug_assert_eq!(matches!(slot, PictureSlot::Gray(_)), tables.channels == 1);
+    debug_assert_eq!(matches!(slot, PictureBuffer::Gray(_)), tables.channels == 1);
     scratch.fit(tables);
     let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
     let rows = RowLoop { tables, frame, scratch, conversion };
@@ -42,16 +40,16 @@ pub(super) fn run<S: SampleType>(
     const PLAIN: usize = Kind::Plain as usize;
     const LEVELS: usize = Kind::Levels as usize;
     match (slot, tables.planes, conversion.kind()) {
-        (PictureSlot::Gray(plane), 1, _) => rows.run::<1, FULL>(machine, GrayRows(plane)),
-        (PictureSlot::Gray(plane), ..) => rows.run::<3, FULL>(machine, GrayRows(plane)),
-        (PictureSlot::Planes(planes), 1, _) => rows.run::<1, FULL>(machine, PlaneRows(planes)),
-        (PictureSlot::Planes(planes), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PlaneRows(planes)),
-        (PictureSlot::Planes(planes), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PlaneRows(planes)),
-        (PictureSlot::Planes(planes), _, Kind::Full) => rows.run::<3, FULL>(machine, PlaneRows(planes)),
-        (PictureSlot::Pixels(pixels), 1, _) => rows.run::<1, FULL>(machine, PixelRows(pixels)),
-        (PictureSlot::Pixels(pixels), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PixelRows(pixels)),
-        (PictureSlot::Pixels(pixels), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PixelRows(pixels)),
-        (PictureSlot::Pixels(pixels), _, Kind::Full) => rows.run::<3, FULL>(machine, PixelRows(pixels)),
+        (PictureBuffer::Gray(plane), 1, _) => rows.run::<1, FULL>(machine, GrayRows(plane)),
+        (PictureBuffer::Gray(plane), ..) => rows.run::<3, FULL>(machine, GrayRows(plane)),
+        (PictureBuffer::Planes(planes), 1, _) => rows.run::<1, FULL>(machine, PlaneRows(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PlaneRows(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PlaneRows(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Full) => rows.run::<3, FULL>(machine, PlaneRows(planes)),
+        (PictureBuffer::Pixels(pixels), 1, _) => rows.run::<1, FULL>(machine, PixelRows(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PixelRows(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PixelRows(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Full) => rows.run::<3, FULL>(machine, PixelRows(pixels)),
     }
 }
 
@@ -72,7 +70,7 @@ struct FramePass<'a, R, const PLANES: usize, const KIND: usize> {
     slot: R,
 }
 
-impl<R: SlotRows, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, R, PLANES, KIND> {
+impl<R: BufferRows, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, R, PLANES, KIND> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         self.rows.write::<I, PLANES, KIND>(isa, self.slot);
@@ -90,12 +88,12 @@ struct RowLoop<'a> {
 
 impl RowLoop<'_> {
     /// Writes all rows on a kind of machine. `KIND` is a [`Kind`].
-    fn run<const PLANES: usize, const KIND: usize>(self, machine: Machine, slot: impl SlotRows) {
+    fn run<const PLANES: usize, const KIND: usize>(self, machine: Machine, slot: impl BufferRows) {
         machine.run(FramePass::<_, PLANES, KIND> { rows: self, slot });
     }
 
     #[inline(always)]
-    fn write<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl SlotRows) {
+    fn write<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl BufferRows) {
         let tables = self.tables;
         let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
         let at_once = tables.exact.is_none()
@@ -143,7 +141,7 @@ impl RowLoop<'_> {
         &self,
         isa: I,
         y: usize,
-        slot: &mut impl SlotRows,
+        slot: &mut impl BufferRows,
     ) {
         let width = self.tables.size.0 as usize;
         let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);

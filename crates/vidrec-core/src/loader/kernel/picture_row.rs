@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::column_table::ColumnTable;
-use super::conversion::{Conversion, Kind};
+use super::colors::{Conversion, Kind};
 use super::isa::{Isa, LineBlock, Lines};
-use super::sample::SampleType;
-use super::units::BLOCK;
+use super::picture_buffer::SampleType;
+use super::plane_tables::ColumnTable;
+use super::spec::BLOCK;
 
 /// The kinds of conversions by their numbers, for parameters that have to be numbers.
 const KINDS: [Kind; 3] = [Kind::Full, Kind::Plain, Kind::Levels];
@@ -122,7 +122,7 @@ impl<I: Isa> Constants<I> {
 }
 
 /// A slot that is written row by row.
-pub(super) trait SlotRows {
+pub(super) trait BufferRows {
     /// The output for the pixels of a row. `pixels` counts from the first pixel of the slot.
     fn row(&mut self, pixels: Range<usize>) -> impl RowOut;
 }
@@ -136,14 +136,14 @@ pub(super) struct PlaneRows<'a, S>(pub [&'a mut [S]; 3]);
 /// Three channels of a pixel side by side.
 pub(super) struct PixelRows<'a, S>(pub &'a mut [S]);
 
-impl<S: SampleType> SlotRows for GrayRows<'_, S> {
+impl<S: SampleType> BufferRows for GrayRows<'_, S> {
     #[inline(always)]
     fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
         GrayOut(&mut self.0[pixels])
     }
 }
 
-impl<S: SampleType> SlotRows for PlaneRows<'_, S> {
+impl<S: SampleType> BufferRows for PlaneRows<'_, S> {
     #[inline(always)]
     fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
         let [first, second, third] = &mut self.0;
@@ -151,7 +151,7 @@ impl<S: SampleType> SlotRows for PlaneRows<'_, S> {
     }
 }
 
-impl<S: SampleType> SlotRows for PixelRows<'_, S> {
+impl<S: SampleType> BufferRows for PixelRows<'_, S> {
     #[inline(always)]
     fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
         PixelOut(&mut self.0[3 * pixels.start..3 * pixels.end])

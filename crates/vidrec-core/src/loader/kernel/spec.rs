@@ -1,7 +1,13 @@
-//! The specification of the pictures of a clip, independent of the frame.
+//! The input of the kernel: the specification of the pictures of a clip, the part of a frame, and decoded planes.
 
-use super::channels::Channels;
-use super::color_matrix::ColorMatrix;
+use super::colors::{Channels, ColorMatrix};
+use vidrec_jpeg::Scale;
+
+/// The value of one level after both steps of resampling: 1/128 of a level for each row, 2^-14 for each column.
+pub(super) const UNIT: f64 = (128 * (1 << 14)) as f64;
+
+/// The number of columns of the picture that are made at a time.
+pub(super) const BLOCK: usize = 16;
 
 /// The specification of pictures, independent of the frame.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +20,7 @@ pub(crate) struct PictureSpec {
     pub mean: [f32; 3],
     pub std: [f32; 3],
     pub matrix: ColorMatrix,
-    /// How many times larger than the picture a frame may be decoded before the inverse DCT reduces it: 1 or more,
+    /// The factor by which a decoded frame may be larger than the picture before the inverse DCT reduces it: 1 or more,
     /// or infinity for never. Reducing in the inverse DCT is faster and sharper than resizing everything. See
     /// [`REDUCING_GAP`].
     pub reducing_gap: f64,
@@ -27,3 +33,49 @@ pub(crate) struct PictureSpec {
 /// 1080x1080 to 112x112 (by 4). A gap of 1 reaches 46 dB (by 2), 43 dB (by 4) and 38 dB (by 8). Frames of quality
 /// 90 are themselves at about 40 dB.
 pub(crate) const REDUCING_GAP: f64 = 1.125;
+
+/// The place of one axis of the picture on that of the frame, in frame pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Span {
+    /// The frame pixels that may be read: from the first up to but not including the second.
+    pub bounds: (u32, u32),
+    /// The start of the picture.
+    pub start: f64,
+    /// The number of frame pixels for each pixel of the picture.
+    pub scale: f64,
+}
+
+/// The part of a frame that becomes the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct View {
+    pub x: Span,
+    pub y: Span,
+    /// Whether the picture is mirrored, left to right.
+    pub flip: bool,
+}
+
+impl View {
+    /// The frame pixels of a picture with `size` pixels: left, top, width, height.
+    pub fn window(&self, size: (u32, u32)) -> [f64; 4] {
+        [self.x.start, self.y.start, self.x.scale * f64::from(size.0), self.y.scale * f64::from(size.1)]
+    }
+}
+
+/// The decoded form that a kernel needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DecodedForm {
+    /// The planes of a 4:2:0 picture, at this scale.
+    Planes(Scale),
+    /// RGB.
+    Rgb,
+}
+
+/// A part of a decoded frame.
+pub(crate) struct Decoded<'a> {
+    /// Luma and chroma, or red, green and blue.
+    pub planes: [&'a [u8]; 3],
+    /// The number of samples from one row of each plane to the next.
+    pub pitches: [usize; 3],
+    /// The pixel of the frame at which the planes begin.
+    pub origin: (u32, u32),
+}

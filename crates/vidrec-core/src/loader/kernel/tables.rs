@@ -1,52 +1,16 @@
-//! How the pictures of a clip are made: what to decode, and the tables for it.
+//! The tables by which the pictures of a clip are made, and the part of a frame that they need.
 
-use super::axis::{PlaneAxis, Samples};
-use super::channels::Channels;
-use super::column_table::ColumnTable;
-use super::conversion::{Conversion, Planar};
-use super::decoded::Wanted;
+use super::axis::Samples;
+use super::colors::{Channels, Conversion, Planar};
 use super::exact::{Exact, is_copy};
-use super::row_table::RowTable;
-use super::spec::PictureSpec;
-use super::units::UNIT;
-use super::view::View;
+use super::plane_tables::PlaneTables;
+use super::spec::{DecodedForm, PictureSpec, UNIT, View};
 use vidrec_jpeg::{Pixels, Region, Scale};
 
-/// Tables for one kind of plane.
-#[derive(Debug, Clone)]
-pub(super) struct PlaneTables {
-    /// The number of frame pixels for each sample, along both axes.
-    pub step: u32,
-    pub columns: ColumnTable,
-    pub rows: RowTable,
-}
-
-impl PlaneTables {
-    /// Creates tables for samples of luma that are `step` pixels wide, or for chroma at half of that.
-    fn new(target: &PictureSpec, view: &View, frame: (u32, u32), step: u32, samples: Samples) -> Self {
-        let axis = |span, side| PlaneAxis { span, side, step, samples };
-        PlaneTables {
-            step: if samples == Samples::Full { step } else { 2 * step },
-            columns: ColumnTable::new(axis(view.x, frame.0), target.size.0, view.flip),
-            rows: RowTable::new(axis(view.y, frame.1), target.size.1),
-        }
-    }
-
-    /// The frame pixels under the samples that count.
-    fn region(&self, frame: (u32, u32)) -> Region {
-        let (x, width) = self.columns.source();
-        let (y, bottom) = self.rows.reach();
-        let end = |samples: u32, side: u32| (samples * self.step).min(side);
-        let (x, right) = (x * self.step, end(x + width as u32, frame.0));
-        let (y, bottom) = (y * self.step, end(bottom, frame.1));
-        Region { x, y, width: right - x, height: bottom - y }
-    }
-}
-
-/// How pictures are made from frames of one size and kind.
+/// The tables by which pictures are made from frames of one size and kind.
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
-    pub wanted: Wanted,
+    pub form: DecodedForm,
     /// The rows of pictures that are not resized, which replace the tables.
     pub exact: Option<Exact>,
     /// The frame pixels that must be decoded.
@@ -75,13 +39,13 @@ impl Tables {
         let copy = target.channels == Channels::Rgb && is_copy(&view.x) && is_copy(&view.y);
         let exact = Exact::new(view, frame, target.size).filter(|_| copy && pixels == Pixels::Ycc420);
         let rgb = (copy && exact.is_none()) || pixels == Pixels::Other;
-        let (wanted, levels, step) = if rgb {
-            (Wanted::Rgb, conversion(Planar::Rgb), 1)
+        let (form, levels, step) = if rgb {
+            (DecodedForm::Rgb, conversion(Planar::Rgb), 1)
         } else if exact.is_some() {
-            (Wanted::Planes(Scale::Full), conversion(Planar::Rgb), 1)
+            (DecodedForm::Planes(Scale::Full), conversion(Planar::Rgb), 1)
         } else {
             let scale = scale(view, target.reducing_gap);
-            (Wanted::Planes(scale), conversion(Planar::YCbCr), scale.step())
+            (DecodedForm::Planes(scale), conversion(Planar::YCbCr), scale.step())
         };
         let planes = if levels.needs_chroma(channels) { 3 } else { 1 };
         let first = PlaneTables::new(target, view, frame, step, Samples::Full);
@@ -90,7 +54,7 @@ impl Tables {
         let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
         let region = regions.fold(first.region(frame), union);
         let normalized = levels.normalized(target.mean, target.std);
-        Tables { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalized }
+        Tables { form, exact, region, size: target.size, channels, first, others, planes, levels, normalized }
     }
 
     /// The tables of plane 0, 1 or 2.

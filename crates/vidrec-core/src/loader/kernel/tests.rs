@@ -31,7 +31,7 @@ fn noise((width, height): (u32, u32), half: bool, seed: u64) -> ([Vec<u8>; 3], [
 fn run_tables<S: SampleType>(machine: Machine, tables: &Tables, planes: &[Vec<u8>; 3], pitches: [usize; 3]) -> Vec<S> {
     let mut out = vec![S::default(); tables.size.0 as usize * tables.size.1 as usize * tables.channels];
     let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
-    pass::run(machine, tables, &frame, &mut Scratch::default(), PictureSlot::pixels(&mut out, tables.channels));
+    pass::run(machine, tables, &frame, &mut Scratch::default(), PictureBuffer::pixels(&mut out, tables.channels));
     out
 }
 
@@ -118,7 +118,7 @@ proptest! {
     fn pictures_are_those_of_the_plain_definition((frame, size, view) in views(), seed: u64, rgb: bool) {
         let pixels = if rgb { Pixels::Other } else { Pixels::Ycc420 };
         let tables = Tables::new(&target(size), &view, frame, pixels);
-        if !rgb && (tables.exact.is_some() || tables.wanted == Wanted::Rgb) {
+        if !rgb && (tables.exact.is_some() || tables.form == DecodedForm::Rgb) {
             return Ok(());
         }
         // Planes of noise stand for planes of any scale, with as many samples as the scaled decode has.
@@ -151,7 +151,7 @@ proptest! {
         let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
         let target = PictureSpec { matrix, channels, mean, std, ..target(size) };
         let tables = Tables::new(&target, &view, frame, pixels);
-        let rgb = tables.wanted == Wanted::Rgb;
+        let rgb = tables.form == DecodedForm::Rgb;
         let step = tables.first.step;
         let (planes, pitches) = noise((frame.0.div_ceil(step), frame.1.div_ceil(step)), !rgb, seed);
         fn bits<S: SampleType>(tables: &Tables, planes: &[Vec<u8>; 3], pitches: [usize; 3], bits: impl Fn(&S) -> u32) {
@@ -178,7 +178,7 @@ proptest! {
         let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
         let whole = (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32);
         let tables = Tables::new(&target(size), &view, whole, Pixels::Other);
-        pass::run(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureSlot::planes(&mut out, 3));
+        pass::run(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut out, 3));
         let (w, h) = (size.0 as usize, size.1 as usize);
         for (y, x, c) in (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..3).map(move |c| (y, x, c)))) {
             prop_assert_eq!(out[(c * h + y) * w + x].to_bits(), pixels[(y * w + x) * 3 + c].to_bits());
@@ -220,7 +220,7 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
             };
             for machine in Machine::all() {
                 let mut out = vec![0u8; (size.0 * size.1 * 3) as usize];
-                pass::run(machine, &tables, &decoded, &mut Scratch::default(), PictureSlot::pixels(&mut out, 3));
+                pass::run(machine, &tables, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
                 for (i, pixel) in out.as_chunks::<3>().0.iter().enumerate() {
                     let (px, py) = (i as u32 % size.0, i as u32 / size.0);
                     let px = if view.flip { size.0 - 1 - px } else { px };
@@ -285,11 +285,11 @@ fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
     let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
     let length = 37 * 5 * 3;
     let mut expected = vec![0f32; length];
-    pass::run(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureSlot::planes(&mut expected, 3));
+    pass::run(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut expected, 3));
     for machine in Machine::all() {
         for offset in 0..33 {
             let mut out = vec![-7f32; length + 40];
-            let slot = PictureSlot::planes(&mut out[offset..offset + length], 3);
+            let slot = PictureBuffer::planes(&mut out[offset..offset + length], 3);
             pass::run(machine, &tables, &frame, &mut Scratch::default(), slot);
             assert!(out[offset..offset + length] == expected, "{machine:?} {offset}");
             assert!(out[..offset].iter().chain(&out[offset + length..]).all(|&v| v == -7.0), "{machine:?} {offset}");
@@ -302,7 +302,7 @@ fn a_gray_picture_is_luma_and_needs_no_chroma() {
     let view = View { x: whole(0, 20, 20), y: whole(0, 20, 20), flip: false };
     let gray = PictureSpec { channels: Channels::Gray, ..target((20, 20)) };
     let tables = Tables::new(&gray, &view, (20, 20), Pixels::Ycc420);
-    assert_eq!((tables.planes, tables.wanted), (1, Wanted::Planes(Scale::Full)));
+    assert_eq!((tables.planes, tables.form), (1, DecodedForm::Planes(Scale::Full)));
     let (mut planes, pitches) = noise((20, 20), true, 1);
     planes[1].clear();
     planes[2].clear();
@@ -325,7 +325,7 @@ fn ycbcr_pictures_are_the_planes_resampled() {
         (40, 40),
         Pixels::Ycc420,
     );
-    assert_eq!(tables.wanted, Wanted::Planes(Scale::Half));
+    assert_eq!(tables.form, DecodedForm::Planes(Scale::Half));
     let mut planes = noise((20, 20), true, 2).0;
     planes[1].fill(77);
     planes[2].fill(200);
@@ -400,7 +400,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
     let planes = [0, 1, 2].map(|c| rgb.iter().skip(c).step_by(3).copied().collect());
     let expected = naive_rgb(view, target.size, &planes, [frame.0 as usize; 3], 1);
     let kernel = Kernel::new(target, view, frame);
-    let (Wanted::Planes(scale), region) = kernel.wants(Pixels::Ycc420) else { panic!("planes") };
+    let (DecodedForm::Planes(scale), region) = kernel.needs(Pixels::Ycc420) else { panic!("planes") };
     let mut planes = [const { Vec::new() }; 3];
     let cut = RegionDecoder::new(JpegDecoder::Auto).unwrap().planes(&jpeg, region, scale, &mut planes).unwrap();
     let pitch = cut.luma_pitch(scale);
@@ -410,7 +410,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
         origin: (cut.region.x, cut.region.y),
     };
     let mut out = vec![0f32; expected.len()];
-    kernel.run(Pixels::Ycc420, &decoded, &mut Scratch::default(), PictureSlot::pixels(&mut out, 3));
+    kernel.run(Pixels::Ycc420, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
     let errors = expected.iter().zip(&out).map(|(a, b)| (a - f64::from(*b) * 255.0).abs());
     let squares: f64 = errors.clone().map(|e| e * e).sum();
     (10.0 * (255f64.powi(2) * out.len() as f64 / squares).log10(), errors.fold(0.0, f64::max))

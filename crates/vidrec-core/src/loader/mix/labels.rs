@@ -1,14 +1,12 @@
 //! The new labels of the sources of a mix.
 
-use std::collections::HashMap;
-
 use crate::dataset::{Clip, Dataset, joined_classes};
 use serde::{Deserialize, Serialize};
 use vidrec_format::error::{Error, Result};
 
 /// The rule for the labels of a [`Mix`](super::Mix).
 ///
-/// As JSON (serde): `"joined"`, `"separate"` or `{"maps": [[source, [[class, label], …]], …]}`.
+/// As JSON (serde): `"joined"` or `"separate"`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -20,9 +18,6 @@ pub enum MixLabels {
     Joined,
     /// Each source has labels of its own. Those of the second source begin after those of the first, and so on.
     Separate,
-    /// Explicit labels for some sources, by the name of the source. They map each class to its new label, by name,
-    /// or by number if labels have no names. Other sources keep their labels.
-    Maps(Vec<(String, Vec<(String, u32)>)>),
 }
 
 /// The new labels of all sources.
@@ -36,13 +31,9 @@ pub(super) struct LabelMaps {
 #[derive(Debug)]
 enum LabelMap {
     /// The new label is the old one plus `by`, if the old one is less than `count`.
-    Plus {
-        by: i64,
-        count: u64,
-    },
+    Plus { by: i64, count: u64 },
     /// The new label by old label.
     List(Vec<u32>),
-    Table(HashMap<u32, u32>),
 }
 
 impl LabelMap {
@@ -58,7 +49,6 @@ impl LabelMaps {
         match labels {
             MixLabels::Joined => LabelMaps::joined(sets),
             MixLabels::Separate => LabelMaps::separate(names, sets),
-            MixLabels::Maps(maps) => LabelMaps::given(maps, names, sets),
         }
     }
 
@@ -68,7 +58,6 @@ impl LabelMaps {
         let new = match self.maps.get(source) {
             Some(&LabelMap::Plus { by, count }) => (u64::from(label) < count).then_some(i64::from(label) + by),
             Some(LabelMap::List(list)) => list.get(label as usize).copied().map(i64::from),
-            Some(LabelMap::Table(table)) => table.get(&label).copied().map(i64::from),
             None => None,
         };
         new.ok_or_else(|| {
@@ -100,40 +89,4 @@ impl LabelMaps {
         let classes = if all_named { names.iter().zip(sets).flat_map(named).collect() } else { Vec::new() };
         Ok(LabelMaps { classes, maps })
     }
-
-    fn given(given: &[(String, Vec<(String, u32)>)], names: &[String], sets: &[Dataset]) -> Result<Self> {
-        if let Some((name, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
-            let e = Error::usage(format!("mix: there are labels for \"{name}\", which is not a source"));
-            return Err(e.expected(names.join(", ")));
-        }
-        let map = |(name, set): (&String, &Dataset)| match given.iter().find(|(of, _)| of == name) {
-            Some((_, map)) => table(name, set, map).map(LabelMap::Table),
-            None => Ok(LabelMap::plus(0, set)),
-        };
-        Ok(LabelMaps { classes: Vec::new(), maps: names.iter().zip(sets).map(map).collect::<Result<_>>()? })
-    }
-}
-
-/// The new label of each label that a clip of the source has.
-fn table(source: &str, set: &Dataset, map: &[(String, u32)]) -> Result<HashMap<u32, u32>> {
-    let mut table = HashMap::new();
-    for (class, new) in map {
-        let old = match set.classes().iter().position(|name| name == class) {
-            Some(place) => Some(place as u32),
-            None if set.classes().is_empty() => class.parse().ok(),
-            None => None,
-        };
-        let old = old.ok_or_else(|| {
-            Error::usage(format!("mix: source \"{source}\" has no class \"{class}\", but labels map it to {new}"))
-        })?;
-        table.insert(old, *new);
-    }
-    for label in set.labels()?.into_iter().flatten() {
-        if !table.contains_key(&label) {
-            let class = set.classes().get(label as usize).map_or_else(|| label.to_string(), Clone::clone);
-            let e = Error::usage(format!("mix: class \"{class}\" of source \"{source}\" has no label"));
-            return Err(e.help("give it one in labels, or take only the other classes of the source (subset)"));
-        }
-    }
-    Ok(table)
 }

@@ -1,6 +1,5 @@
 //! Several data sets from which a loader takes samples in given shares.
 
-mod counts;
 mod labels;
 
 use std::collections::BTreeMap;
@@ -9,10 +8,9 @@ use std::sync::Arc;
 use labels::LabelMaps;
 use serde::{Deserialize, Serialize};
 
-pub use counts::SourceCount;
 pub use labels::MixLabels;
 
-use super::options::{OwnOptions, Settings, best_order};
+use super::options::{OwnOptions, ResolvedOptions, best_order};
 use crate::dataset::{Clip, Dataset, TrackStats, picture_stats_of, track_stats_of};
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
@@ -212,10 +210,10 @@ impl Mix {
     pub(super) fn order(
         &self,
         samples: &[u64],
-        options: &Settings,
+        options: &ResolvedOptions,
         resumed: Option<Vec<SourceOrder>>,
     ) -> Result<Mixed> {
-        let order = &options.sampling.order;
+        let order = &options.order;
         let own = |set: &Dataset| source_order(set, order);
         let own = self.0.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
         let kept = resumed.filter(|kept| *order == Order::Sequential && kept.len() == own.len());
@@ -263,5 +261,24 @@ fn source_order(set: &Dataset, order: &Order) -> Result<SourceOrder> {
             let e = Error::usage("loader option order: a mix has an order of its own");
             Err(e.expected("sequential, shuffled or blocks").found(order).hint(Hint::Unset("order")))
         }
+    }
+}
+
+/// The use of one source of a mix up to a place in the run: see [`Loader::sources`](crate::loader::Loader::sources).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SourceCount {
+    /// The name of the source.
+    pub name: String,
+    /// The number of its samples that all ranks together have used.
+    pub samples: u64,
+    /// The number of samples in one round through the source.
+    pub samples_per_round: u64,
+}
+
+impl SourceCount {
+    /// The average number of uses of its samples: its epochs, with a fraction.
+    pub fn rounds(&self) -> f64 {
+        self.samples as f64 / self.samples_per_round.max(1) as f64
     }
 }

@@ -1,8 +1,8 @@
-//! How clips of different lengths become batches.
+//! The grouping of clips of different lengths into batches.
 
 use serde::{Deserialize, Serialize};
 
-use crate::loader::require::require;
+use super::fields::require;
 use vidrec_format::error::Result;
 
 /// The rule that decides how many clips a batch has, and which clips share one. By default, every batch has

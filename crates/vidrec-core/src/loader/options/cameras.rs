@@ -1,11 +1,11 @@
-//! Several cameras that recorded the same scene.
+//! Several cameras that recorded the same scene, and options that a camera or a source of a mix has of its own.
 
 use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Missing, OwnOptions};
-use crate::loader::require::require;
+use super::fields::require;
+use super::{ColorJitter, Crop, Frames, Missing, Normalize, TrackWindow};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::words::unknown_variant;
 
@@ -54,7 +54,7 @@ pub struct Cameras {
     /// The attribute that clips of the same episode share: a text or a whole number. Default `episode`.
     #[serde(default = "episode")]
     pub episode_attribute: String,
-    /// What happens to an episode without one of the cameras. It is an error, or its pictures are zeros and
+    /// The handling of an episode without one of the cameras. It is an error, or its pictures are zeros and
     /// [`Batch::camera_mask`](crate::loader::Batch::camera_mask) is false. Default [`Missing::Error`].
     #[serde(default)]
     pub missing: Missing,
@@ -114,10 +114,36 @@ impl Cameras {
     }
 }
 
+/// Options that a source of a [`Mix`](crate::loader::Mix) has of its own ([`MixOptions::own`](crate::loader::MixOptions::own)), or a camera
+/// (`own` of [`Cameras`](crate::loader::Cameras)). `None`, the default of each, stands for the loader's option of the same name; a
+/// camera's options come before those of its source.
+///
+/// If sources have different numbers of frames, a batch has as many as its longest sample, and
+/// [`Batch::frame_mask`](crate::loader::Batch::frame_mask) is false for the others. If sources have pictures of different sizes, each
+/// batch has pictures of one size.
+///
+/// As JSON (serde): an object with these fields.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OwnOptions {
+    /// The frames of a sample. Those of a camera follow from the first camera.
+    pub frames: Option<Frames>,
+    /// The part of a frame that becomes the picture, and the size of the picture. All cameras have pictures of one size.
+    pub crop: Option<Crop>,
+    /// The probability that a clip is mirrored.
+    pub flip: Option<f32>,
+    /// The variation of colors.
+    pub color: Option<ColorJitter>,
+    /// The normalization of float values.
+    pub normalize: Option<Normalize>,
+    /// Tracks that come otherwise than in the loader's options, such as actions that each robot normalizes by its own
+    /// statistics. Their values have the shape and type that those have. Tracks of a camera are those of the first one.
+    pub tracks: BTreeMap<String, TrackWindow>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::options::Frames;
 
     #[test]
     fn options_of_a_camera_that_make_no_sense_are_named() {

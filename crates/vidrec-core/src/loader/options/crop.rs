@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::json::{list_of_sizes, range, size, size_or_none};
+use super::fields::{getters, require, setters};
+use super::json::{OneOrTwo, list_of_sizes, range, size, size_or_none};
 use super::smart_resize::SmartResize;
-use crate::loader::draw::Part;
 use crate::loader::kernel::REDUCING_GAP;
-use crate::loader::require::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;
 
@@ -48,7 +47,7 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -61,7 +60,7 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -78,7 +77,7 @@ pub enum Crop {
         /// The smallest and largest ratio of width to height. Default 3/4 to 4/3.
         #[serde(default = "ratio")]
         ratio: (f64, f64),
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -93,7 +92,7 @@ pub enum Crop {
         /// anywhere. Default `false`.
         #[serde(default)]
         fixed: bool,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -107,7 +106,7 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -126,7 +125,7 @@ pub enum Crop {
         /// Whether the place of the part is random. Otherwise it is in the middle. Default `false`.
         #[serde(default)]
         random: bool,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -137,7 +136,7 @@ pub enum Crop {
     /// All clips of a batch have the same size, that of each by itself. A substitute, and the clip of another camera,
     /// have the size of the sample. The loader keeps two bytes for each clip, and 8 bytes for each sample of an epoch.
     SmartResize {
-        /// What both sides are multiples of: the side of a patch, times the patches that become one token. Default 28.
+        /// Both sides are multiples of this: the side of a patch, times the patches that become one token. Default 28.
         #[serde(default = "factor")]
         factor: u32,
         /// The least number of pixels of a picture. Default 100,352 (128 times 28 by 28).
@@ -153,7 +152,7 @@ pub enum Crop {
         /// Whether `min_pixels` is of all pictures of a sample together, as in Qwen3-VL, rather than of each.
         #[serde(default)]
         per_video: bool,
-        /// How exactly frames are reduced.
+        /// The exactness of the reduction of frames.
         #[serde(default = "gap")]
         reducing_gap: f64,
     },
@@ -162,6 +161,14 @@ pub enum Crop {
 impl Default for Crop {
     fn default() -> Self {
         Crop::center((224, 224))
+    }
+}
+
+/// A crop from the middle of height and width, or of a side.
+impl From<OneOrTwo> for Crop {
+    fn from(size: OneOrTwo) -> Self {
+        let (height, width) = size.both();
+        Crop::center((width, height))
     }
 }
 
@@ -237,13 +244,19 @@ impl Crop {
         }
     }
 
-    /// Returns the same crop of a frame whose shorter side is resized first, if the crop does not resize by itself.
-    #[must_use]
-    pub fn with_resize(mut self, new: Option<(u32, u32)>) -> Self {
-        if let Crop::Center { resize, .. } | Crop::Random { resize, .. } | Crop::Three { resize, .. } = &mut self {
-            *resize = new;
-        }
-        self
+    setters! { Crop:
+        /// Returns the same crop of a frame whose shorter side is resized first, if the crop does not resize by itself.
+        with_resize, resize: Option<(u32, u32)>, Center | Random | Three;
+        /// Returns the same crop with another gap.
+        with_reducing_gap, reducing_gap: f64, Center | Random | RandomResized | MultiScale | Three | Cover | SmartResize;
+    }
+
+    getters! { Crop:
+        /// The range of lengths of the frame's shorter side, if the frame is resized first.
+        resize: Option<(u32, u32)>, resize, of Center | Random | Three, or None;
+        /// The least factor by which a decoded frame is larger than the picture.
+        reducing_gap: f64, reducing_gap,
+            of Center | Random | RandomResized | MultiScale | Three | Cover | SmartResize, or REDUCING_GAP;
     }
 
     /// Returns the same crop with another width and height. [`Crop::SmartResize`] has none of its own, and stays as it
@@ -265,20 +278,6 @@ impl Crop {
         self
     }
 
-    /// Returns the same crop with another gap.
-    #[must_use]
-    pub fn with_reducing_gap(mut self, new: f64) -> Self {
-        let (Crop::Center { reducing_gap, .. }
-        | Crop::Random { reducing_gap, .. }
-        | Crop::RandomResized { reducing_gap, .. }
-        | Crop::MultiScale { reducing_gap, .. }
-        | Crop::Three { reducing_gap, .. }
-        | Crop::Cover { reducing_gap, .. }
-        | Crop::SmartResize { reducing_gap, .. }) = &mut self;
-        *reducing_gap = new;
-        self
-    }
-
     /// Width and height of the picture; those of the first, if there are several sizes. Of [`Crop::SmartResize`], the
     /// smallest picture.
     pub fn size(&self) -> (u32, u32) {
@@ -293,48 +292,27 @@ impl Crop {
         }
     }
 
-    /// All sizes, if there are several.
-    pub(super) fn sizes(&self) -> &[(u32, u32)] {
-        if let Crop::Cover { sizes, .. } = self { sizes } else { &[] }
+    /// The sizes of pictures that are known before any clip is: several with [`Crop::Cover`], none with
+    /// [`Crop::SmartResize`].
+    pub(crate) fn sizes(&self) -> Vec<(u32, u32)> {
+        match self {
+            Crop::Cover { sizes, .. } if !sizes.is_empty() => sizes.clone(),
+            Crop::SmartResize { .. } => Vec::new(),
+            _ => vec![self.size()],
+        }
+    }
+
+    /// The number of samples of each clip that differ in the part of the frame.
+    pub(crate) fn count(&self) -> u32 {
+        if let Crop::Three { .. } = self { 3 } else { 1 }
     }
 
     /// The rule for the size of each clip, if it follows from that of its frames.
-    pub(super) fn rule(&self) -> Option<SmartResize> {
+    pub(crate) fn rule(&self) -> Option<SmartResize> {
         let Crop::SmartResize { factor, min_pixels, max_pixels, total_pixels, per_video, .. } = *self else {
             return None;
         };
         Some(SmartResize { factor, min_pixels, max_pixels, total_pixels, per_video })
-    }
-
-    pub(super) fn reducing_gap(&self) -> f64 {
-        let (Crop::Center { reducing_gap, .. }
-        | Crop::Random { reducing_gap, .. }
-        | Crop::RandomResized { reducing_gap, .. }
-        | Crop::MultiScale { reducing_gap, .. }
-        | Crop::Three { reducing_gap, .. }
-        | Crop::Cover { reducing_gap, .. }
-        | Crop::SmartResize { reducing_gap, .. }) = self;
-        *reducing_gap
-    }
-
-    pub(super) fn resize(&self) -> Option<(u32, u32)> {
-        match self {
-            Crop::Center { resize, .. } | Crop::Random { resize, .. } | Crop::Three { resize, .. } => *resize,
-            _ => None,
-        }
-    }
-
-    /// The part of the frame.
-    pub(super) fn part(&self) -> Part {
-        match *self {
-            Crop::Center { .. } => Part::Center,
-            Crop::Random { .. } => Part::Random,
-            Crop::RandomResized { scale, ratio, .. } => Part::RandomResized { scale, ratio },
-            Crop::MultiScale { fixed, .. } => Part::MultiScale { fixed },
-            Crop::Three { .. } => Part::Three,
-            Crop::Cover { random, .. } => Part::Cover { random },
-            Crop::SmartResize { .. } => Part::Whole,
-        }
     }
 
     /// Returns an error that names the field if a value makes no sense.

@@ -2,11 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Draws;
-use crate::loader::draw::{Length, Start, Temporal, WindowPad};
-use crate::loader::require::require;
-use vidrec_format::error::Error;
-use vidrec_format::error::Result;
+use super::fields::{getters, require, setters};
+use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::words::unknown_variant;
 
@@ -124,7 +121,7 @@ pub enum Frames {
         /// the first. `count - 1` makes it the last, so that the run is a history.
         #[serde(default)]
         past: u32,
-        /// What happens to runs that reach beyond the clip.
+        /// The handling of runs that reach beyond the clip.
         #[serde(default)]
         pad: WindowPad,
         /// The treatment of clips that are shorter than a run.
@@ -196,6 +193,61 @@ pub enum ShortClips {
     Error,
 }
 
+/// The clips of an epoch, in a data set with several draws of each video
+/// ([`Dataset::draws`](crate::dataset::Dataset::draws)). Without draws, both variants are the same.
+///
+/// As a word (`FromStr`, `Display`, serde): `rotate` or `all`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum Draws {
+    /// One draw of each video: number `epoch` modulo the number of draws. The default.
+    ///
+    /// Sample `i` then stands for clips `i K` to `i K + K - 1` with K draws. Orders with weights or indices
+    /// therefore count videos, not clips.
+    #[default]
+    Rotate,
+    /// All draws, each a sample of its own.
+    All,
+}
+
+/// The handling of a window that reaches beyond its clip.
+///
+/// As a word (`FromStr`, `Display`, serde): `drop`, `edge` or `zero`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum WindowPad {
+    /// It is not a sample. The default.
+    #[default]
+    Drop,
+    /// The clip's first frame stands for those before it, and the last one for those after it. Their mask is false.
+    /// Tracks do the same.
+    Edge,
+    /// The values of frames beyond the clip are 0, and their mask is false.
+    Zero,
+}
+
+/// The place where a run of frames begins.
+///
+/// As a word (`FromStr`, `Display`, serde): `random` or `center`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum Start {
+    /// Anywhere with equal probability. Each sample has one draw an epoch. The default.
+    #[default]
+    Random,
+    /// In the middle: the clip has as many frames before the run as after it.
+    Center,
+}
+
 fn one() -> u32 {
     1
 }
@@ -241,176 +293,63 @@ impl Frames {
         Frames::AllFrames { max: None, fps: None, draws: Draws::default() }
     }
 
-    /// Returns the same rule with another stride, if the rule has one.
-    #[must_use]
-    pub fn with_stride(mut self, new: u32) -> Self {
-        if let Frames::Run { stride, .. } | Frames::Windows { stride, .. } | Frames::Views { stride, .. } = &mut self {
-            *stride = new;
-        }
-        self
+    setters! { Frames:
+        /// Returns the same rule with another stride, if the rule has one.
+        with_stride, stride: u32, Run | Windows | Views;
+        /// Returns the same rule with another distance from run to run, if the rule has one.
+        with_hop, hop: u32, Windows;
+        /// Returns the same rule with another number of frames before the current one, if the rule has one.
+        with_past, past: u32, Windows;
+        /// Returns the same rule with another treatment of runs that reach beyond the clip, if the rule has one.
+        with_pad, pad: WindowPad, Windows;
+        /// Returns the same rule with another place for its run, if the rule has one.
+        with_at, at: Start, Run;
+        /// Returns the same rule with another maximum, if the rule has one.
+        with_max, max: Option<u32>, AllFrames;
+        /// Returns the same rule with another rate, if the rule has one.
+        with_fps, fps: Option<Rate>, Run | Windows | Views | AllFrames;
+        /// Returns the same rule with another treatment of short clips, if the rule has one.
+        with_short, short: ShortClips, Uniform | Random | Run | Windows | Views;
+        /// Returns the same rule with other draws of videos, if the rule has any.
+        with_draws, draws: Draws, Uniform | Random | Run | Windows | Views | AllFrames;
     }
 
-    /// Returns the same rule with another distance from run to run, if the rule has one.
-    #[must_use]
-    pub fn with_hop(mut self, new: u32) -> Self {
-        if let Frames::Windows { hop, .. } = &mut self {
-            *hop = new;
-        }
-        self
+    getters! { Frames:
+        /// The number of frames of a sample, if all samples have the same.
+        count: Option<u32>, Some(count), of Uniform | Random | Run | Windows | Views, or None;
+        /// The rate of the frames; `None` for all stored ones.
+        fps: Option<Rate>, fps, of Run | Windows | Views | AllFrames, or None;
+        /// The treatment of short clips.
+        short: ShortClips, short, of Uniform | Random | Run | Windows | Views, or ShortClips::Repeat;
+        /// The draws of a video in an epoch.
+        draws: Draws, draws, of Uniform | Random | Run | Windows | Views | AllFrames, or Draws::Rotate;
+        /// The distance in frames from one frame of a run to the next, if the rule takes runs.
+        stride: Option<u32>, Some(stride), of Run | Windows | Views, or None;
+        /// The treatment of frames of a sample that lie before the first frame of the clip or after its last.
+        pad: WindowPad, pad, of Windows, or WindowPad::Drop;
+        /// The number of frames of a sample before the current one, if the sample has all frames.
+        past: u32, past, of Windows, or 0;
     }
 
-    /// Returns the same rule with another number of frames before the current one, if the rule has one.
-    #[must_use]
-    pub fn with_past(mut self, new: u32) -> Self {
-        if let Frames::Windows { past, .. } = &mut self {
-            *past = new;
-        }
-        self
-    }
-
-    /// Returns the same rule with another treatment of runs that reach beyond the clip, if the rule has one.
-    #[must_use]
-    pub fn with_pad(mut self, new: WindowPad) -> Self {
-        if let Frames::Windows { pad, .. } = &mut self {
-            *pad = new;
-        }
-        self
-    }
-
-    /// Returns the same rule with another place for its run, if the rule has one.
-    #[must_use]
-    pub fn with_at(mut self, new: Start) -> Self {
-        if let Frames::Run { at, .. } = &mut self {
-            *at = new;
-        }
-        self
-    }
-
-    /// Returns the same rule with another maximum, if the rule has one.
-    #[must_use]
-    pub fn with_max(mut self, new: Option<u32>) -> Self {
-        if let Frames::AllFrames { max, .. } = &mut self {
-            *max = new;
-        }
-        self
-    }
-
-    /// Returns the same rule with another rate, if the rule has one.
-    #[must_use]
-    pub fn with_fps(mut self, new: Option<Rate>) -> Self {
-        if let Frames::Run { fps, .. }
-        | Frames::Windows { fps, .. }
-        | Frames::Views { fps, .. }
-        | Frames::AllFrames { fps, .. } = &mut self
-        {
-            *fps = new;
-        }
-        self
-    }
-
-    /// Returns the same rule with another treatment of short clips, if the rule has one.
-    #[must_use]
-    pub fn with_short(mut self, new: ShortClips) -> Self {
-        if let Frames::Uniform { short, .. }
-        | Frames::Random { short, .. }
-        | Frames::Run { short, .. }
-        | Frames::Windows { short, .. }
-        | Frames::Views { short, .. } = &mut self
-        {
-            *short = new;
-        }
-        self
-    }
-
-    /// Returns the same rule with other draws of videos, if the rule has any.
-    #[must_use]
-    pub fn with_draws(mut self, new: Draws) -> Self {
-        if let Frames::Uniform { draws, .. }
-        | Frames::Random { draws, .. }
-        | Frames::Run { draws, .. }
-        | Frames::Windows { draws, .. }
-        | Frames::Views { draws, .. }
-        | Frames::AllFrames { draws, .. } = &mut self
-        {
-            *draws = new;
-        }
-        self
-    }
-
-    /// The number of frames of a sample.
-    pub(super) fn length(&self) -> Length {
-        match *self {
-            Frames::Stored => Length::Stored,
-            Frames::AllFrames { max, .. } => Length::Any { most: max },
-            Frames::Uniform { count, .. }
-            | Frames::Random { count, .. }
-            | Frames::Run { count, .. }
-            | Frames::Windows { count, .. }
-            | Frames::Views { count, .. } => Length::Fixed(count),
-        }
-    }
-
-    /// The rule that chooses among the frames at the rate.
-    pub(super) fn temporal(&self) -> Temporal {
-        match *self {
-            Frames::Stored | Frames::Uniform { .. } | Frames::AllFrames { .. } => Temporal::Uniform,
-            Frames::Random { .. } => Temporal::RandomSegments,
-            Frames::Run { stride, at, .. } => Temporal::Clip { stride, start: at },
-            Frames::Windows { stride, hop, past, pad, .. } => Temporal::Dense { stride, hop, past, pad },
-            Frames::Views { stride, views, .. } => Temporal::Views { stride, views },
-        }
-    }
-
-    pub(super) fn fps(&self) -> Option<Rate> {
-        match *self {
-            Frames::Stored | Frames::Uniform { .. } | Frames::Random { .. } => None,
-            Frames::Run { fps, .. }
-            | Frames::Windows { fps, .. }
-            | Frames::Views { fps, .. }
-            | Frames::AllFrames { fps, .. } => fps,
-        }
-    }
-
-    pub(super) fn short(&self) -> ShortClips {
-        match *self {
-            Frames::Stored | Frames::AllFrames { .. } => ShortClips::Repeat,
-            Frames::Uniform { short, .. }
-            | Frames::Random { short, .. }
-            | Frames::Run { short, .. }
-            | Frames::Windows { short, .. }
-            | Frames::Views { short, .. } => short,
-        }
-    }
-
-    pub(super) fn draws(&self) -> Draws {
-        match *self {
-            Frames::Stored => Draws::Rotate,
-            Frames::Uniform { draws, .. }
-            | Frames::Random { draws, .. }
-            | Frames::Run { draws, .. }
-            | Frames::Windows { draws, .. }
-            | Frames::Views { draws, .. }
-            | Frames::AllFrames { draws, .. } => draws,
-        }
+    /// The maximum number of frames of a sample.
+    pub(crate) fn most(&self) -> u32 {
+        if let Frames::AllFrames { max: Some(max), .. } = *self { max } else { self.count().unwrap_or(u32::MAX) }
     }
 
     /// Returns an error that names the field if a value makes no sense.
     pub(super) fn check(&self) -> Result<()> {
-        let none = matches!(self.length(), Length::Fixed(0) | Length::Any { most: Some(0) });
-        require(!none, "frames", 0, "1 or more")?;
-        let (stride, views, hop) = match *self {
-            Frames::Run { stride, .. } => (stride, 1, 1),
-            Frames::Windows { stride, hop, .. } => (stride, 1, hop),
-            Frames::Views { stride, views, .. } => (stride, views, 1),
-            _ => return Ok(()),
-        };
-        require(stride > 0, "frames: stride", stride, "1 or more")?;
-        require(views > 0, "frames: views", views, "1 or more")?;
-        require(hop > 0, "frames: hop", hop, "1 or more")?;
-        let Frames::Windows { count, past, pad, short, .. } = *self else { return Ok(()) };
-        require(past < count, "frames: past", past, &format!("less than the {count} frames of the run"))?;
-        let is_free = pad == WindowPad::Drop || short == ShortClips::Repeat;
-        require(is_free, "frames: short", short, "none with a pad, because no clip is then too short")
+        require(self.most() > 0, "frames", 0, "1 or more")?;
+        require(self.stride() != Some(0), "frames: stride", 0, "1 or more")?;
+        match *self {
+            Frames::Views { views, .. } => require(views > 0, "frames: views", views, "1 or more"),
+            Frames::Windows { count, hop, past, pad, short, .. } => {
+                require(hop > 0, "frames: hop", hop, "1 or more")?;
+                require(past < count, "frames: past", past, &format!("less than the {count} frames of the run"))?;
+                let is_free = pad == WindowPad::Drop || short == ShortClips::Repeat;
+                require(is_free, "frames: short", short, "none with a pad, because no clip is then too short")
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,27 +1,29 @@
 //! All options of a training loop.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::best_order::best_order;
-use super::json::null_is_default;
-use super::settings::{Division, MAX_BUCKETS, Sampling, Settings};
+use super::batching::Budget;
+use super::colors::KnownNormalize;
+use super::fields::require;
+use super::json::{OneOrTwo, Size, null_is_default, short};
 use super::{
-    Batching, Cameras, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions, Pictures,
-    Prefetch, Rules, TrackWindow,
+    Batching, Cameras, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions,
+    Prefetch, TrackWindow,
 };
 use crate::dataset::Dataset;
-use crate::loader::draw::{Augmentation, Clock, ColorJitter, Length};
 use crate::loader::kernel::Channels;
-use crate::loader::require::require;
 use crate::loader::state::LoaderState;
 use vidrec_format::error::Hint;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::order::{LastBatch, Order};
-use vidrec_jpeg::JpegDecoder;
+
+/// The greatest number of combinations of lengths and sizes.
+pub(crate) const MAX_BUCKETS: usize = 1 << 16;
 
 /// The options that may differ when a run is resumed, and those that a state has in other fields.
 const OTHERS: [&str; 9] =
@@ -52,10 +54,11 @@ pub struct LoaderOptions {
     /// The number of clips in a batch. Default 16.
     pub batch_size: u32,
     /// The frames of a sample. Default [`Frames::Stored`]: all, and every clip must have the same number.
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "short::<u32, _, _>")]
     pub frames: Frames,
     /// The part of a frame that becomes the picture, and the size of the picture. Default: the middle 224 by 224
     /// pixels.
+    #[serde(deserialize_with = "short::<OneOrTwo, _, _>")]
     pub crop: Crop,
     /// The probability that a clip is mirrored, left to right. Default 0.
     pub flip: f32,
@@ -67,6 +70,7 @@ pub struct LoaderOptions {
     /// The type of a value. Default [`Dtype::U8`].
     pub dtype: Dtype,
     /// The normalization of float values. Default `None`: values from 0 to 1. Bytes have none.
+    #[serde(deserialize_with = "short::<KnownNormalize, _, _>")]
     pub normalize: Option<Normalize>,
     /// The order of dimensions. Default [`Layout::Btchw`].
     pub layout: Layout,
@@ -81,16 +85,16 @@ pub struct LoaderOptions {
     pub shuffle: bool,
     /// The order of samples. Default [`Order::Sequential`]: as stored. Other orders exclude
     /// [`shuffle`](Self::shuffle).
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "short::<Samples, _, _>")]
     pub order: Order,
     /// The seed of everything that is drawn: order, frames, crops, flips, colors. Default 0.
     pub seed: u64,
     /// The number of this process among those that train together, from 0, and how many they are. Default `(0, 1)`.
     pub rank: (u32, u32),
-    /// What happens to clips that do not fill a batch on every rank. Default [`LastBatch::Keep`]: the last
+    /// The handling of clips that do not fill a batch on every rank. Default [`LastBatch::Keep`]: the last
     /// batches are smaller.
     pub last: LastBatch,
-    /// How many clips a batch has, and which clips share one. Default `None`: [`batch_size`](Self::batch_size).
+    /// The number of clips in a batch, and the clips that share one. Default `None`: [`batch_size`](Self::batch_size).
     pub batching: Option<Batching>,
     /// The cameras whose clips are one sample. Default `None`: each clip is a sample.
     pub cameras: Option<Cameras>,
@@ -101,19 +105,27 @@ pub struct LoaderOptions {
     /// [`Batch::tracks`](crate::loader::Batch::tracks). A loader with tracks opens the track files of all shards.
     #[serde(deserialize_with = "null_is_default")]
     pub tracks: BTreeMap<String, TrackWindow>,
-    /// What happens to a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
+    /// The handling of a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
     pub on_bad_frame: OnBadFrame,
     /// The number of threads that decode. Default `None`: as many as there are cores, up to 8. The batches do not
     /// depend on it.
     pub threads: Option<usize>,
-    /// How far the loader works ahead.
+    /// The limits of the work ahead.
+    #[serde(deserialize_with = "short::<u32, _, _>")]
     pub prefetch: Prefetch,
     /// Keeps decoded frames in memory. Default `None`: they are decoded each time.
+    #[serde(deserialize_with = "short::<Size, _, _>")]
     pub decoded_cache: Option<DecodedCache>,
-    /// The JPEG decoder. Default [`JpegDecoder::Auto`]: the fastest. All decoders produce the same batches. JSON does
-    /// not have it.
-    #[serde(skip)]
-    pub decoder: JpegDecoder,
+}
+
+/// The numbers of samples, which stand for an order.
+#[derive(Deserialize)]
+struct Samples(Vec<u64>);
+
+impl From<Samples> for Order {
+    fn from(Samples(samples): Samples) -> Self {
+        Order::Given(samples.into())
+    }
 }
 
 impl Default for LoaderOptions {
@@ -141,52 +153,104 @@ impl Default for LoaderOptions {
             threads: None,
             prefetch: Prefetch::default(),
             decoded_cache: None,
-            decoder: JpegDecoder::Auto,
         }
     }
 }
 
+/// The options of the samples of a source and a camera.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SampleOptions {
+    pub frames: Frames,
+    pub crop: Crop,
+    pub flip: f32,
+    pub color: ColorJitter,
+    pub normalize: Normalize,
+}
+
+/// The options of a loader, with those that each source of a mix and each camera has of its own.
+#[derive(Debug)]
+pub(crate) struct ResolvedOptions {
+    loader: LoaderOptions,
+    /// The options of each source, for each of its cameras.
+    pub samples: Vec<SampleOptions>,
+    /// The tracks of each source.
+    pub tracks: Vec<BTreeMap<String, TrackWindow>>,
+}
+
+impl Deref for ResolvedOptions {
+    type Target = LoaderOptions;
+
+    fn deref(&self) -> &LoaderOptions {
+        &self.loader
+    }
+}
+
+impl ResolvedOptions {
+    /// Sets the order of samples.
+    pub fn set_order(&mut self, order: Order) {
+        self.loader.order = order;
+    }
+
+    /// The number of clips of a sample: one of each camera.
+    pub fn cameras_per_sample(&self) -> usize {
+        self.cameras.as_ref().map_or(1, |cameras| cameras.names.len())
+    }
+
+    /// Width and height of the pictures of the first source; of [`Crop::SmartResize`], the smallest.
+    pub fn size(&self) -> (u32, u32) {
+        self.samples[0].crop.size()
+    }
+
+    /// The lengths of samples, if clips of similar lengths share a batch.
+    pub fn buckets(&self) -> &[u32] {
+        self.batching.as_ref().map_or(&[], Batching::buckets)
+    }
+
+    /// The maximum content of a batch.
+    pub fn budget(&self) -> Option<Budget> {
+        self.batching.as_ref().and_then(Batching::budget)
+    }
+
+    /// Whether clips are divided into batches by length or size.
+    pub fn divides(&self) -> bool {
+        let sizes: BTreeSet<_> = self.samples.iter().flat_map(|samples| samples.crop.sizes()).collect();
+        let follows_frames = self.samples.iter().any(|samples| samples.crop.rule().is_some());
+        !self.buckets().is_empty() || sizes.len() > 1 || follows_frames
+    }
+
+    /// The dimensions of a batch of pictures of this width and height.
+    pub fn shape(&self, clips: u32, frames: u32, (width, height): (u32, u32)) -> [usize; 5] {
+        let channels = self.channels.count();
+        self.layout.shape([clips as usize, frames as usize, channels, height as usize, width as usize])
+    }
+}
+
+/// The number of bytes in a block of the order for remote data sets, and of blocks in a window: half a gigabyte is
+/// mixed.
+const BLOCK_BYTES: u64 = 8 << 20;
+const WINDOW: u32 = 64;
+
+/// The order of a shuffle that is left to the loader: an exact shuffle of a local data set, blocks of a remote one.
+pub(crate) fn best_order(dataset: &Dataset) -> Order {
+    if !dataset.is_remote() {
+        return Order::Shuffled;
+    }
+    let block = (BLOCK_BYTES / dataset.mean_clip_bytes().max(1)).clamp(1, u64::from(u32::MAX));
+    Order::Homes { homes: None, exchange: 1.0, block: block as u32, window: WINDOW }
+}
+
 impl LoaderOptions {
-    /// Takes the options apart, with those that each source of a mix has of its own. They must have been checked, and the
-    /// order settled.
-    pub(crate) fn settings(&self, own: &[OwnOptions]) -> Settings {
-        let LoaderOptions { batch_size, channels, dtype, layout, decoder, .. } = *self;
-        let (batching, (rank, world_size)) = (self.batching.as_ref(), self.rank);
+    /// Adds the options that each source of a mix has of its own. All must have been checked, and the order settled.
+    pub(crate) fn resolve(self, own: &[OwnOptions]) -> ResolvedOptions {
         let each = self.each(own);
-        let rules: Vec<Rules> = each.iter().flatten().map(LoaderOptions::rules).collect();
-        let mut sizes = Vec::new();
-        for size in rules.iter().filter(|rules| rules.size_rule.is_none()).flat_map(|rules| &rules.sizes) {
-            if !sizes.contains(size) {
-                sizes.push(*size);
-            }
-        }
-        Settings {
-            batch_size,
-            seed: self.seed,
-            threads: self.threads,
-            pictures: Pictures {
-                size: rules[0].sizes[0],
-                channels,
-                dtype,
-                layout,
-                normalize: self.normalize.unwrap_or(Normalize::NONE),
-                reducing_gap: self.crop.reducing_gap(),
-                decoder,
-            },
-            batching: Division {
-                buckets: batching.map_or(&[][..], |batching| batching.buckets()).to_vec(),
-                sizes,
-                follow_frames: rules.iter().any(|rules| rules.size_rule.is_some()),
-                budget: batching.and_then(|batching| batching.budget()),
-            },
-            fields: self.fields.clone(),
+        let samples = |LoaderOptions { frames, crop, flip, color, normalize, .. }: &LoaderOptions| {
+            let normalize = normalize.unwrap_or(Normalize::NONE);
+            SampleOptions { frames: *frames, crop: crop.clone(), flip: *flip, color: *color, normalize }
+        };
+        ResolvedOptions {
+            samples: each.iter().flatten().map(samples).collect(),
             tracks: each.into_iter().map(|mut cameras| cameras.swap_remove(0).tracks).collect(),
-            cameras: self.cameras.clone(),
-            sampling: Sampling { order: self.order.clone(), rank, world_size, last: self.last },
-            prefetch: self.prefetch,
-            on_bad_frame: self.on_bad_frame,
-            decoded_cache: self.decoded_cache.clone(),
-            rules,
+            loader: self,
         }
     }
 
@@ -227,23 +291,6 @@ impl LoaderOptions {
         options
     }
 
-    fn rules(&self) -> Rules {
-        let LoaderOptions { frames, crop, flip, color, normalize, .. } = self;
-        let sizes = if crop.sizes().is_empty() { vec![crop.size()] } else { crop.sizes().to_vec() };
-        Rules {
-            frames: frames.length(),
-            short: frames.short(),
-            clock: Clock(frames.fps()),
-            temporal: frames.temporal(),
-            draws: frames.draws(),
-            augmentation: Augmentation { part: crop.part(), resize: crop.resize(), flip: *flip, color: *color },
-            normalize: normalize.unwrap_or(Normalize::NONE),
-            reducing_gap: crop.reducing_gap(),
-            sizes,
-            size_rule: crop.rule(),
-        }
-    }
-
     /// The options of each source, for each of its cameras.
     fn each(&self, own: &[OwnOptions]) -> Vec<Vec<LoaderOptions>> {
         let cameras = self.cameras.as_ref().map_or_else(|| vec![None], Cameras::each_own);
@@ -257,14 +304,13 @@ impl LoaderOptions {
     /// Returns an error that names the option if a value makes no sense, with the options that each source of a mix has of
     /// its own. `names` are those of the sources.
     pub(crate) fn check(&self, own: &[OwnOptions], names: &[String]) -> Result<()> {
-        self.cameras.iter().try_for_each(Cameras::check)?;
         let each = self.each(own);
         for (i, options) in each.iter().enumerate() {
             let named = |e: Error| match names.get(i).filter(|_| own[i] != OwnOptions::default()) {
                 Some(name) => e.also_help(format!("this is of source \"{name}\"")),
                 None => e,
             };
-            options.iter().try_for_each(LoaderOptions::check_alone).map_err(named)?;
+            options.iter().try_for_each(LoaderOptions::check_values).map_err(named)?;
             if let Some(name) = options[0].tracks.keys().find(|name| !self.tracks.contains_key(*name)) {
                 let e = Error::usage(format!(
                     "loader option tracks: a source has the track \"{name}\", and the loader has not"
@@ -281,8 +327,13 @@ impl LoaderOptions {
         self.check_buckets(&each.iter().map(|options| &options[0]).collect::<Vec<_>>())
     }
 
-    /// Returns an error if a value makes no sense by itself.
-    fn check_alone(&self) -> Result<()> {
+    /// Checks each value by itself.
+    ///
+    /// # Errors
+    ///
+    /// A value makes no sense.
+    pub fn check_values(&self) -> Result<()> {
+        self.cameras.iter().try_for_each(Cameras::check)?;
         require(self.batch_size > 0, "batch_size", self.batch_size, "1 or more")?;
         require(self.threads != Some(0), "threads", 0, "1 or more")?;
         require((0.0..=1.0).contains(&self.flip), "flip", self.flip, "a probability, 0 to 1")?;
@@ -311,13 +362,11 @@ impl LoaderOptions {
 
     /// Returns an error if buckets make no sense for the frames or sizes of the sources.
     fn check_buckets(&self, sources: &[&LoaderOptions]) -> Result<()> {
-        let lengths = || sources.iter().map(|options| options.frames.length());
-        let is_any = lengths().any(|length| matches!(length, Length::Any { .. }));
-        let differ = lengths().any(|length| Some(length) != lengths().next());
+        let is_any = sources.iter().any(|options| matches!(options.frames, Frames::AllFrames { .. }));
+        let differ = sources.iter().any(|options| options.frames.count() != sources[0].frames.count());
         let buckets = self.batching.as_ref().map_or(&[][..], Batching::buckets);
-        let sizes =
-            sources.iter().flat_map(|options| options.crop.sizes().iter().copied().chain([options.crop.size()]));
-        let number = buckets.len().max(1) * sizes.collect::<BTreeSet<_>>().len();
+        let sizes: BTreeSet<_> = sources.iter().flat_map(|options| options.crop.sizes()).collect();
+        let number = buckets.len().max(1) * sizes.len();
         require(number <= MAX_BUCKETS, "batching: buckets and sizes", number, "at most 65536 combinations")?;
         if !buckets.is_empty() && !is_any && !differ {
             let e = Error::usage("loader option batching: buckets are for frames of any number, AllFrames");
@@ -329,11 +378,10 @@ impl LoaderOptions {
                 Error::usage("loader option batching: clips of any length need buckets, which determine how many fit");
             return Err(e.hint(Hint::Set("batching")));
         }
-        for length in lengths() {
-            if let (Length::Any { most: Some(most) } | Length::Fixed(most), Some(&last)) = (length, buckets.last()) {
-                let expected = format!("one of {most} or more");
-                require(most <= last, "batching: buckets", format_args!("{buckets:?}"), &expected)?;
-            }
+        let most = sources.iter().map(|options| options.frames.most()).filter(|&most| most < u32::MAX);
+        if let (Some(most), Some(&last)) = (most.max(), buckets.last()) {
+            let expected = format!("one of {most} or more");
+            require(most <= last, "batching: buckets", format_args!("{buckets:?}"), &expected)?;
         }
         Ok(())
     }

@@ -1,12 +1,8 @@
-//! The contents of a batch: the size of pictures, their channels, the type of a value, the order of dimensions.
+//! The contents of a batch: the type of a value, the order of dimensions, and what replaces damaged data.
 
 use serde::{Deserialize, Serialize};
-
-use super::Normalize;
-use crate::loader::kernel::{Channels, ColorMatrix, PictureSpec};
 use vidrec_format::error::Error;
 use vidrec_format::words::unknown_variant;
-use vidrec_jpeg::JpegDecoder;
 
 /// The type of a value in a batch.
 ///
@@ -64,36 +60,40 @@ pub enum Layout {
     Bthwc,
 }
 
-/// The format of the pictures of a batch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Pictures {
-    /// Width and height in pixels.
-    pub size: (u32, u32),
-    pub channels: Channels,
-    pub dtype: Dtype,
-    pub layout: Layout,
-    pub normalize: Normalize,
-    pub reducing_gap: f64,
-    pub decoder: JpegDecoder,
-}
-
-impl Pictures {
-    /// The specification of the pictures of a clip with these colors.
-    pub fn spec(&self, colors: Option<ColorMatrix>) -> PictureSpec {
-        let Pictures { size, channels, normalize: Normalize { mean, std }, reducing_gap, .. } = *self;
-        PictureSpec { size, channels, mean, std, reducing_gap, matrix: colors.unwrap_or(ColorMatrix::IDENTITY) }
-    }
-
-    /// The shape of a batch of this many clips and frames.
-    pub fn shape(&self, clips: u32, frames: u32) -> [usize; 5] {
-        let (b, t, c) = (clips as usize, frames as usize, self.channels.count());
-        let (w, h) = (self.size.0 as usize, self.size.1 as usize);
-        match self.layout {
+impl Layout {
+    /// The dimensions of a batch in this order.
+    pub(crate) fn shape(self, [b, t, c, h, w]: [usize; 5]) -> [usize; 5] {
+        match self {
             Layout::Btchw => [b, t, c, h, w],
             Layout::Bcthw => [b, c, t, h, w],
             Layout::Bthwc => [b, t, h, w, c],
         }
     }
+}
+
+/// The handling of a clip that cannot be read or decoded.
+///
+/// The CRC-32 of every frame is compared. A frame whose planes come from a [`DecodedCache`](crate::loader::DecodedCache) is not
+/// read again, so later damage to its record goes unnoticed.
+///
+/// As a word (`FromStr`, `Display`, serde): `error` or `substitute`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+pub enum OnBadFrame {
+    /// The batch is an error that names file, clip, frame and offset. The default.
+    #[default]
+    Error,
+    /// Another sample replaces the whole clip. The replacement is drawn from (seed, epoch, sample), so it is
+    /// always the same one.
+    ///
+    /// [`Batch::clips`](crate::loader::Batch::clips) has the replacing clip, and the mask is that of the replaced sample.
+    /// [`SampleParams::instead_of`](crate::loader::SampleParams::instead_of) names the replaced clip, and
+    /// [`LoaderStats`](crate::loader::LoaderStats) counts the replacements. It is an error if 16 draws in turn cannot be
+    /// read.
+    Substitute,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The size of a picture that keeps about the shape and the size of its frame: Qwen2-VL's rule.
 
-use crate::loader::require::require;
+use super::fields::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;
 
@@ -95,7 +95,7 @@ mod tests {
         SmartResize { factor: 28, min_pixels: min * 28 * 28, max_pixels: max * 28 * 28, total_pixels, per_video: false }
     }
 
-    /// What these two give for tokens of 28 by 28 pixels.
+    /// The result of these two for tokens of 28 by 28 pixels.
     #[test]
     fn sizes_are_those_of_the_published_rule() {
         for ((min, max, total), frame, frames, size) in [
@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    /// What transformers 5.24 gives with `cap_pixels_per_frame`, `shortest_edge` 4096 and `longest_edge` 25165824.
+    /// The result of transformers 5.24 with `cap_pixels_per_frame`, `shortest_edge` 4096 and `longest_edge` 25165824.
     #[test]
     fn sizes_are_those_of_the_rule_for_whole_videos() {
         let rule = |total: u64| SmartResize {

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use super::look::Look;
+use super::sample_frames::PictureView;
 use super::times::Pick;
 use crate::dataset::Values;
 use crate::loader::options::TrackNormalize;
@@ -69,7 +69,7 @@ pub(super) fn seen(
     schema: &TrackSchema,
     all: &Values<'_>,
     picks: &[Option<Pick>],
-    look: &Look,
+    view: &PictureView,
     out: &mut [u8],
 ) -> Result<()> {
     let sides: Vec<usize> = schema.shape.iter().map(|&side| side as usize).collect();
@@ -77,7 +77,7 @@ pub(super) fn seen(
         return Err(Error::internal("a picture without rows and columns"));
     };
     let each = schema.value_bytes().unwrap_or(1) as usize;
-    let (pixel, (columns, rows)) = (each / (height * width), look.sources((width, height)));
+    let (pixel, (columns, rows)) = (each / (height * width), view.sources((width, height)));
     for (to, pick) in out.chunks_exact_mut(pixel * columns.len() * rows.len()).zip(picks) {
         let Some(pick) = pick else {
             to.fill(0);

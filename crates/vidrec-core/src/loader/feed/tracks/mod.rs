@@ -1,28 +1,26 @@
 //! Tracks that come with the batches: values at the times of a sample's frames, or in windows around them.
 
-mod drawn;
 mod gather;
-mod grid;
-mod look;
+mod sample_frames;
 mod times;
-mod wanted;
+mod track_plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sample_spec::SampleSpec;
 use crate::dataset::Dataset;
-use crate::loader::options::{Cameras, Settings, TrackHow, TrackWindow};
-use crate::loader::track_batch::{TrackBatch, TrackSlot};
-use drawn::Drawn;
-pub(super) use look::Look;
+use crate::loader::options::{Cameras, ResolvedOptions, TrackHow, TrackWindow};
+use crate::loader::track_batch::{TrackBatch, TrackBuffer};
+pub(super) use sample_frames::PictureView;
+use sample_frames::{SampleFrames, ViewOf};
+use track_plan::TrackPlan;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;
-use wanted::Wanted;
 
 /// The tracks that come with the batches of each source, in order of name. All sources have the same tracks, and values of
 /// the same shape and type.
 #[derive(Debug)]
-pub(super) struct TrackReader(Vec<Vec<Wanted>>);
+pub(crate) struct TrackReader(Vec<Vec<TrackPlan>>);
 
 impl TrackReader {
     /// Finds the tracks in the schemas of each source, for samples of at most `length` frames. A source that lacks a track
@@ -32,22 +30,22 @@ impl TrackReader {
     ///
     /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
     /// or type of the values of a sample.
-    pub fn find(sources: &[Dataset], options: &Settings, length: u32) -> Result<Self> {
+    pub fn find(sources: &[Dataset], options: &ResolvedOptions, length: u32) -> Result<Self> {
         if options.tracks.iter().all(BTreeMap::is_empty) {
             return Ok(TrackReader(vec![Vec::new()]));
         }
         let known = sources.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?;
-        let size = options.pictures.size;
-        let of_source = |(source, tracks): (usize, &BTreeMap<String, TrackWindow>)| -> Result<Vec<Wanted>> {
+        let size = options.size();
+        let of_source = |(source, tracks): (usize, &BTreeMap<String, TrackWindow>)| -> Result<Vec<TrackPlan>> {
             let in_order = || sources.iter().zip(&known).skip(source).chain(sources.iter().zip(&known).take(source));
-            let wanted = |(name, window): (&String, &TrackWindow)| {
-                let wanted = wanted(in_order(), name, window, options)?;
-                wanted.sample_bytes(length as usize, size).map(|_| wanted)
+            let planned = |(name, window): (&String, &TrackWindow)| {
+                let track = plan_track(in_order(), name, window, options)?;
+                track.sample_bytes(length as usize, size).map(|_| track)
             };
-            tracks.iter().map(wanted).collect()
+            tracks.iter().map(planned).collect()
         };
-        let all: Vec<Vec<Wanted>> = options.tracks.iter().enumerate().map(of_source).collect::<Result<_>>()?;
-        let form = |wanted: &Wanted| (wanted.kind(), wanted.dimensions(length as usize), wanted.value_shape(size));
+        let all: Vec<Vec<TrackPlan>> = options.tracks.iter().enumerate().map(of_source).collect::<Result<_>>()?;
+        let form = |track: &TrackPlan| (track.kind(), track.dimensions(length as usize), track.value_shape(size));
         for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
             if form(first) != form(other) {
                 let name = &first.schema.name;
@@ -61,7 +59,7 @@ impl TrackReader {
     }
 
     /// The tracks of a sample, in the form that all sources share.
-    fn form(&self) -> &[Wanted] {
+    fn form(&self) -> &[TrackPlan] {
         &self.0[0]
     }
 
@@ -72,7 +70,7 @@ impl TrackReader {
 
     /// The length of all numbers of a sample in bytes, if its pictures have this size.
     pub fn sample_bytes(&self, length: u32, size: (u32, u32)) -> usize {
-        self.form().iter().filter_map(|wanted| wanted.sample_bytes(length as usize, size).ok()).sum()
+        self.form().iter().filter_map(|track| track.sample_bytes(length as usize, size).ok()).sum()
     }
 
     /// Makes room for the tracks of this many samples of `length` frames, with pictures of this size. Reuses the memory of an
@@ -84,40 +82,37 @@ impl TrackReader {
         length: u32,
         size: (u32, u32),
     ) -> Result<()> {
-        let empty = |wanted: &Wanted| (wanted.schema.name.clone(), TrackBatch::empty(wanted.kind()));
-        if !tracks.iter().map(|(name, _)| name).eq(self.form().iter().map(|wanted| &wanted.schema.name)) {
+        let empty = |track: &TrackPlan| (track.schema.name.clone(), TrackBatch::empty(track.kind()));
+        if !tracks.iter().map(|(name, _)| name).eq(self.form().iter().map(|track| &track.schema.name)) {
             *tracks = self.form().iter().map(empty).collect();
         }
-        for ((_, track), wanted) in tracks.iter_mut().zip(self.form()) {
-            let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
-            track.reshape(wanted.kind(), mask_shape, &wanted.value_shape(size), wanted.has_dims())?;
+        for ((_, batch), track) in tracks.iter_mut().zip(self.form()) {
+            let mask_shape = std::iter::once(samples).chain(track.dimensions(length as usize)).collect();
+            batch.reshape(track.kind(), mask_shape, &track.value_shape(size), track.has_dims())?;
         }
         Ok(())
     }
 
-    /// Writes the values of each track for a sample. `look` says what it shows of the frames of a camera; `None` if it does
+    /// Writes the values of each track for a sample. `view` says what it shows of the frames of a camera; `None` if it does
     /// not have the camera.
-    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackSlot<'_>], look: LookOf<'_>) -> Result<()> {
+    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackBuffer<'_>], view: ViewOf<'_>) -> Result<()> {
         if self.is_empty() {
             return Ok(());
         }
         let tracks = plan.clip.tracks()?;
-        let drawn = Drawn::of(plan);
-        let wanted = self.0.get(plan.source).unwrap_or(&self.0[0]);
-        wanted.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot, look))
+        let frames = SampleFrames::of(plan);
+        let track = self.0.get(plan.source).unwrap_or(&self.0[0]);
+        track.iter().zip(slots).try_for_each(|(track, slot)| track.read(&tracks, &frames, slot, view))
     }
 }
 
-/// What a sample shows of the frames of the camera of this number.
-type LookOf<'a> = &'a dyn Fn(u32) -> Result<Option<Look>>;
-
 /// The track of the first of these data sets that has it.
-fn wanted<'a>(
+fn plan_track<'a>(
     mut sources: impl Iterator<Item = (&'a Dataset, &'a Vec<TrackSchema>)> + Clone,
     name: &str,
     window: &TrackWindow,
-    options: &Settings,
-) -> Result<Wanted> {
+    options: &ResolvedOptions,
+) -> Result<TrackPlan> {
     let all = sources.clone();
     let found = sources.find_map(|(dataset, known)| Some((dataset, known.iter().find(|schema| schema.name == name)?)));
     let Some((dataset, schema)) = found else {
@@ -129,7 +124,7 @@ fn wanted<'a>(
         });
     };
     let follows = followed(window, options.cameras.as_ref(), schema)?;
-    Wanted::new(dataset, schema.clone(), window.clone(), follows)
+    TrackPlan::new(dataset, schema.clone(), window.clone(), follows)
 }
 
 /// The number of the camera whose frames a track of this schema follows.
@@ -150,8 +145,8 @@ fn followed(window: &TrackWindow, cameras: Option<&Cameras>, schema: &TrackSchem
 }
 
 /// The places of each of `samples` samples, in all tracks.
-pub(super) fn slots(tracks: &mut [(String, TrackBatch)], samples: usize) -> Vec<Vec<TrackSlot<'_>>> {
-    let mut all: Vec<Vec<TrackSlot<'_>>> = (0..samples).map(|_| Vec::with_capacity(tracks.len())).collect();
+pub(super) fn slots(tracks: &mut [(String, TrackBatch)], samples: usize) -> Vec<Vec<TrackBuffer<'_>>> {
+    let mut all: Vec<Vec<TrackBuffer<'_>>> = (0..samples).map(|_| Vec::with_capacity(tracks.len())).collect();
     for (_, track) in tracks {
         all.iter_mut().zip(track.slots()).for_each(|(sample, slot)| sample.push(slot));
     }

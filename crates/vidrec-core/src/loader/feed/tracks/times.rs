@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::grid::Grid;
 use crate::dataset::{Clip, TrackView};
 use crate::loader::options::TrackHow;
 use vidrec_format::error::{Error, Result};
@@ -24,7 +23,7 @@ pub(super) fn slack_ns(clip: &Clip<'_>) -> i64 {
 }
 
 /// The times of the values of a track, in nanoseconds. They never decrease.
-pub(super) enum Times<'a> {
+pub(crate) enum Times<'a> {
     Listed(Cow<'a, [i64]>),
     Spans { starts: Cow<'a, [i64]>, ends: Cow<'a, [i64]> },
     Even { first: i64, grid: Grid, count: usize },
@@ -32,7 +31,7 @@ pub(super) enum Times<'a> {
 
 /// A value, or a point between it and the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Pick {
+pub(crate) struct Pick {
     pub at: usize,
     /// The weight of the next value: from 0 to less than 1.
     pub toward: f64,
@@ -151,7 +150,7 @@ impl<'a> Times<'a> {
 }
 
 /// Finds what stands for times. It is fastest if each time is a little later than the one before it.
-pub(super) struct Finder<'t> {
+pub(crate) struct Finder<'t> {
     times: &'t Times<'t>,
     how: TrackHow,
     slack: i64,
@@ -174,7 +173,7 @@ impl Finder<'_> {
         (t < begin || t > end).then(|| Pick::whole(at).instead())
     }
 
-    /// What stands for the time `t`, if the track covers it.
+    /// The value for the time `t`, if the track covers it.
     pub fn pick(&mut self, t: i64) -> Option<Pick> {
         let whole = |at| Some(Pick::whole(at));
         if let Times::Spans { ends, .. } = self.times {
@@ -198,6 +197,93 @@ impl Finder<'_> {
         match self.how {
             TrackHow::Linear => Some(Pick { toward: before as f64 / gap as f64, ..Pick::whole(at) }),
             _ => whole(if gap - before < before { at + 1 } else { at }),
+        }
+    }
+}
+
+/// Steps of `1 / rate` seconds, counted from 0. The time of each step is exact to the nearest nanosecond, whatever
+/// its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Grid {
+    /// The time of `steps` steps in nanoseconds, in lowest terms.
+    ns: u64,
+    steps: u64,
+}
+
+impl Grid {
+    /// Creates a grid for a number of values per second, as numerator and denominator.
+    pub fn of((numerator, denominator): (u32, u32)) -> Self {
+        let (ns, steps) = (u64::from(denominator.max(1)) * 1_000_000_000, u64::from(numerator.max(1)));
+        let common = common_divisor(ns, steps);
+        Grid { ns: ns / common, steps: steps / common }
+    }
+
+    /// The time of step `i`.
+    pub fn ns(self, i: i64) -> i128 {
+        let (ns, steps) = self.terms();
+        match steps {
+            1 => i128::from(i) * ns,
+            steps => floor(2 * i128::from(i) * ns + steps, 2 * steps),
+        }
+    }
+
+    /// The step nearest to a time of at most 66 bits.
+    pub fn nearest(self, t: i128) -> i128 {
+        let (ns, steps) = self.terms();
+        floor(2 * t * steps + ns, 2 * ns)
+    }
+
+    /// The first step after a time of at most 66 bits. This is also the number of steps from 0 on that are at or
+    /// before it.
+    pub fn until(self, t: i128) -> i128 {
+        let (ns, steps) = self.terms();
+        // Step i is at or before t if 2 * i * ns / (2 * steps), which is rounded, is below t + 1/2.
+        -floor(-(steps * (2 * t + 1)), 2 * ns)
+    }
+
+    fn terms(self) -> (i128, i128) {
+        (self.ns.into(), self.steps.into())
+    }
+}
+
+/// A quotient, rounded down. The division takes a fraction of the time if the numbers fit 64 bits.
+fn floor(a: i128, b: i128) -> i128 {
+    match (i64::try_from(a), i64::try_from(b)) {
+        (Ok(a), Ok(b)) => a.div_euclid(b).into(),
+        _ => a.div_euclid(b),
+    }
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod grid_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn steps_are_rounded_to_the_nearest_nanosecond() {
+        let ns = |rate, i| Grid::of(rate).ns(i);
+        assert_eq!([0, 1, 2, 3].map(|i| ns((3, 1), i)), [0, 333_333_333, 666_666_667, 1_000_000_000]);
+        assert_eq!(ns((30_000, 1001), 30_000), 1_001_000_000_000);
+        assert_eq!(ns((16_000, 1), -1), -62_500);
+        assert_eq!(ns((u32::MAX, 1), i64::MAX), i128::from(i64::MAX) * 1_000_000_000 / i128::from(u32::MAX) + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn steps_and_times_are_inverse(
+            i in prop_oneof![-1_000_003i64..1_000_003, Just(i64::MIN / 4), Just(i64::MAX / 4)],
+            rate in prop::sample::select(vec![(16_000, 1), (30_000, 1001), (1, 7), (1_000_000, 3), (999_999_937, 2)]),
+        ) {
+            let (grid, i128) = (Grid::of(rate), i128::from(i));
+            let t = grid.ns(i);
+            prop_assert_eq!(grid.nearest(t), i128);
+            prop_assert_eq!(grid.until(t), i128 + 1);
+            prop_assert_eq!(grid.until(t - 1), i128);
         }
     }
 }

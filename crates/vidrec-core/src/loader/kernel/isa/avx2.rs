@@ -2,12 +2,12 @@
 
 use std::arch::x86_64::*;
 
+use bytemuck::must_cast;
 use half::{bf16, f16};
 
-use super::super::column_table::{ColumnTable, Windows};
-use super::super::units::BLOCK;
-use super::lines::LineBlock;
-use super::loops::{Isa, IsaWork};
+use super::super::plane_tables::{ColumnTable, Windows};
+use super::super::spec::BLOCK;
+use super::loops::{Isa, IsaWork, LineBlock, compiled_for_machine};
 use super::portable::Portable;
 
 /// Proof that the machine has AVX2 and F16C.
@@ -20,8 +20,11 @@ impl Avx2 {
     }
 }
 
+/// A block in two registers.
+type Floats = [__m256; 2];
+
 impl Isa for Avx2 {
-    type Floats = [__m256; 2];
+    type Floats = Floats;
     type Constant = f32;
 
     fn run(self, work: impl IsaWork) {
@@ -34,35 +37,8 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
-        // SAFETY: as in `run`.
-        unsafe { blend(line, base, rows, begin) }
-    }
-
-    #[inline(always)]
     fn has_loops_for(self, windows: Windows) -> bool {
         windows == Windows::Narrow
-    }
-
-    #[inline(always)]
-    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [[__m256; 2]; N] {
-        // SAFETY: as in `run`.
-        unsafe { permute(block) }
-    }
-
-    #[inline(always)]
-    fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
-        if columns.taps() > 8 {
-            return Portable.sums(line, columns, out);
-        }
-        // SAFETY: as in `run`.
-        unsafe { sums(line, columns, out.as_flattened_mut()) }
-    }
-
-    #[inline(always)]
-    fn floats(self, sums: &[i32; BLOCK]) -> [__m256; 2] {
-        // SAFETY: as in `run`.
-        unsafe { floats(sums) }
     }
 
     #[inline(always)]
@@ -70,101 +46,52 @@ impl Isa for Avx2 {
         value
     }
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> [__m256; 2] {
-        // SAFETY: as in `run`.
-        unsafe { [_mm256_set1_ps(value); 2] }
-    }
-
-    #[inline(always)]
-    fn scale_and_add(self, a: [__m256; 2], factor: f32, b: [__m256; 2]) -> [__m256; 2] {
-        // SAFETY: as in `run`.
-        unsafe { scale_and_add(a, factor, b) }
-    }
-
-    #[inline(always)]
-    fn clamp(self, values: [__m256; 2], low: f32, high: f32) -> [__m256; 2] {
-        // SAFETY: as in `run`.
-        unsafe { clamp(values, low, high) }
-    }
-
-    #[inline(always)]
-    fn interleave(self, channels: [[__m256; 2]; 3]) -> [[__m256; 2]; 3] {
-        // SAFETY: as in `run`.
-        unsafe { interleave(channels) }
-    }
-
-    #[inline(always)]
-    fn store(self, values: [__m256; 2], out: &mut [f32; BLOCK]) {
-        for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
-            // SAFETY: as in `run`; writes the 32 bytes of an array of eight.
-            unsafe { _mm256_storeu_ps(out.as_mut_ptr(), values) }
-        }
-    }
-
-    /// Writes a whole cache line past the caches, because a cache would first have to read the line.
-    #[inline(always)]
-    fn stream(self, values: [__m256; 2], out: &mut [f32; BLOCK]) {
-        if !out.as_ptr().addr().is_multiple_of(size_of_val(out)) {
-            return self.store(values, out);
-        }
-        for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
-            // SAFETY: as in `run`; writes the 32 bytes of an array of eight, which are aligned, as those of both
-            // are. `finish` orders the write before any signal to other threads.
-            unsafe { _mm256_stream_ps(out.as_mut_ptr(), values) }
-        }
-    }
-
-    #[inline(always)]
-    fn store_bytes(self, values: [__m256; 2], out: &mut [u8; BLOCK]) {
-        // SAFETY: as in `run`; writes the 16 bytes of the array.
-        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), bytes(values)) }
-    }
-
-    #[inline(always)]
-    fn store_halves(self, values: [__m256; 2], out: &mut [f16; BLOCK]) {
-        for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
-            // SAFETY: as in `run`; writes the 16 bytes of an array of eight. Every pattern of bits is a half.
-            unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
-        }
-    }
-
-    #[inline(always)]
-    fn store_bfloats(self, values: [__m256; 2], out: &mut [bf16; BLOCK]) {
-        // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a bfloat16.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bfloats(values)) }
-    }
-
-    #[inline(always)]
-    fn finish(self) {
-        // SAFETY: every x86-64 machine has this instruction; it has no operands.
-        unsafe { _mm_sfence() }
+    compiled_for_machine! {
+        fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
+        fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Floats; N];
+        fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]);
+        fn floats(self, sums: &[i32; BLOCK]) -> Floats;
+        fn splat(self, value: f32) -> Floats;
+        fn scale_and_add(self, a: Floats, factor: f32, b: Floats) -> Floats;
+        fn clamp(self, values: Floats, low: f32, high: f32) -> Floats;
+        fn interleave(self, channels: [Floats; 3]) -> [Floats; 3];
+        fn store(self, values: Floats, out: &mut [f32; BLOCK]);
+        fn stream(self, values: Floats, out: &mut [f32; BLOCK]);
+        fn store_bytes(self, values: Floats, out: &mut [u8; BLOCK]);
+        fn store_halves(self, values: Floats, out: &mut [f16; BLOCK]);
+        fn store_bfloats(self, values: Floats, out: &mut [bf16; BLOCK]);
+        fn finish(self);
     }
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn floats(sums: &[i32; BLOCK]) -> [__m256; 2] {
-    let [first, second] = [sums.as_chunks().0[0], sums.as_chunks().0[1]];
-    [_mm256_cvtepi32_ps(load_sums(&first)), _mm256_cvtepi32_ps(load_sums(&second))]
+/// Functions for a machine with these features.
+macro_rules! avx2 {
+    ($($function:item)+) => {$(
+        #[inline]
+        #[target_feature(enable = "avx2,f16c")]
+        $function
+    )+};
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn scale_and_add(a: [__m256; 2], factor: f32, b: [__m256; 2]) -> [__m256; 2] {
+avx2! {
+fn splat(value: f32) -> Floats {
+    [_mm256_set1_ps(value); 2]
+}
+
+fn floats(sums: &[i32; BLOCK]) -> Floats {
+    must_cast::<_, [__m256i; 2]>(*sums).map(|sums| _mm256_cvtepi32_ps(sums))
+}
+
+fn scale_and_add(a: Floats, factor: f32, b: Floats) -> Floats {
     let factor = _mm256_set1_ps(factor);
     [_mm256_add_ps(_mm256_mul_ps(a[0], factor), b[0]), _mm256_add_ps(_mm256_mul_ps(a[1], factor), b[1])]
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn clamp([first, second]: [__m256; 2], low: f32, high: f32) -> [__m256; 2] {
+fn clamp([first, second]: Floats, low: f32, high: f32) -> Floats {
     let (low, high) = (_mm256_set1_ps(low), _mm256_set1_ps(high));
     [_mm256_min_ps(_mm256_max_ps(first, low), high), _mm256_min_ps(_mm256_max_ps(second, low), high)]
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
 fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
     const VECTOR: usize = 16;
     let whole = base.len() / VECTOR * VECTOR;
@@ -172,29 +99,27 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
     let (base, base_rest) = base.split_at(whole);
     let split = rows.map(|(row, weight)| (row.split_at(whole), weight));
     for (i, line) in line.as_chunks_mut::<VECTOR>().0.iter_mut().enumerate() {
-        let load = |bytes: &[u8]| _mm256_cvtepu8_epi16(load_bytes(&bytes.as_chunks().0[i]));
+        let load = |bytes: &[u8]| _mm256_cvtepu8_epi16(must_cast(bytes.as_chunks::<VECTOR>().0[i]));
         let base = load(base);
-        let mut sum = if begin { _mm256_slli_epi16::<7>(base) } else { load_words(line) };
+        let mut sum = if begin { _mm256_slli_epi16::<7>(base) } else { must_cast(*line) };
         for ((row, _), weight) in split {
             let difference = _mm256_slli_epi16::<7>(_mm256_sub_epi16(load(row), base));
             sum = _mm256_adds_epi16(sum, _mm256_mulhrs_epi16(difference, _mm256_set1_epi16(weight)));
         }
-        store_words(line, sum);
+        *line = must_cast(sum);
     }
     Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
 }
 
 /// Each half of a register makes four pixels: it shuffles a window of eight samples into a pair for each pixel.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [[__m256; 2]; N] {
+fn columns<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [Floats; N] {
     let mut floats = [[_mm256_setzero_ps(); 2]; N];
     for half in 0..2 {
-        let shuffle = load_shuffle(&block.shuffles[half]);
+        let shuffle = must_cast(block.shuffles[half]);
         let mut sums = [_mm256_setzero_si256(); N];
         let [mut low, mut high] = [block.windows[half][0] as usize, block.windows[half][1] as usize];
         for weights in weights {
-            let weights = load_words(&weights.0.as_chunks().0[half]);
+            let weights = must_cast(weights.0.as_chunks::<16>().0[half]);
             for (sum, line) in sums.iter_mut().zip(lines) {
                 // SAFETY: both are where windows of the block begin, plus two samples for each pair after the
                 // first.
@@ -212,40 +137,34 @@ fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>
 }
 
 /// Each register makes one pixel from up to eight samples, at any place.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn sums(line: &[i16], columns: &ColumnTable, out: &mut [i32]) {
-    let mut mask = [0; 8];
+fn sums(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
+    if columns.taps() > 8 {
+        return Portable.sums(line, columns, out);
+    }
+    let mut mask = [0i16; 8];
     mask[..columns.taps()].fill(-1);
-    let mask = load_eight(&mask);
     let mut products = [_mm_setzero_si128(); 4];
-    for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+    for (i, out) in out.as_flattened_mut().as_chunks_mut::<4>().0.iter_mut().enumerate() {
         for (k, product) in products.iter_mut().enumerate() {
             let Some((first, weights)) = columns.pixel(4 * i + k) else { break };
-            let weights = match weights.first_chunk() {
-                Some(weights) => load_eight(weights),
-                None => load_eight(&std::array::from_fn(|i| weights.get(i).copied().unwrap_or(0))),
+            let weights = match weights.first_chunk::<8>() {
+                Some(weights) => *weights,
+                None => std::array::from_fn(|i| weights.get(i).copied().unwrap_or(0)),
             };
-            let samples = load_eight(line[first..].first_chunk().expect("samples behind the last that counts"));
-            *product = _mm_madd_epi16(samples, _mm_and_si128(weights, mask));
+            let samples: [i16; 8] = *line[first..].first_chunk().expect("samples behind the last that counts");
+            *product = _mm_madd_epi16(must_cast(samples), _mm_and_si128(must_cast(weights), must_cast(mask)));
         }
         let [a, b, c, d] = products;
-        let sums = _mm_hadd_epi32(_mm_hadd_epi32(a, b), _mm_hadd_epi32(c, d));
-        // SAFETY: writes the 16 bytes of the array; needs no alignment.
-        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), sums) }
+        *out = must_cast(_mm_hadd_epi32(_mm_hadd_epi32(a, b), _mm_hadd_epi32(c, d)));
     }
 }
 
 /// Interleaves eight pixels at a time. Every value is chosen from the values of the channels for its pixel.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn interleave([r, g, b]: [[__m256; 2]; 3]) -> [[__m256; 2]; 3] {
+fn interleave([r, g, b]: [Floats; 3]) -> [Floats; 3] {
     let (first, second) = (interleave_eight(r[0], g[0], b[0]), interleave_eight(r[1], g[1], b[1]));
     [[first[0], first[1]], [first[2], second[0]], [second[1], second[2]]]
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
 fn interleave_eight(r: __m256, g: __m256, b: __m256) -> [__m256; 3] {
     let pixels = [
         _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2),
@@ -266,29 +185,49 @@ fn interleave_eight(r: __m256, g: __m256, b: __m256) -> [__m256; 3] {
     ]
 }
 
+fn store(values: Floats, out: &mut [f32; BLOCK]) {
+    *out = must_cast(values);
+}
+
+/// Writes a whole cache line past the caches, because a cache would first have to read the line.
+fn stream(values: Floats, out: &mut [f32; BLOCK]) {
+    if !out.as_ptr().addr().is_multiple_of(size_of_val(out)) {
+        return store(values, out);
+    }
+    for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
+        // SAFETY: writes the 32 bytes of an array of eight, which are aligned, as those of both are. `finish` orders the
+        // write before any signal to other threads.
+        unsafe { _mm256_stream_ps(out.as_mut_ptr(), values) }
+    }
+}
+
+fn finish() {
+    _mm_sfence();
+}
+
 /// The conversion to whole numbers turns values that are too large, and NaN, into a large negative number. The
 /// minimum before it and the packing after it saturate values outside the range.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn bytes([first, second]: [__m256; 2]) -> __m128i {
+fn store_bytes([first, second]: Floats, out: &mut [u8; BLOCK]) {
     let high = _mm256_set1_ps(255.0);
     let (first, second) = (_mm256_min_ps(high, first), _mm256_min_ps(high, second));
     let words = _mm256_packus_epi32(_mm256_cvtps_epi32(first), _mm256_cvtps_epi32(second));
     let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(words);
-    _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words))
+    *out = must_cast(_mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words)));
 }
 
-/// Returns the upper halves, after adding half of the lowest bit that stays, or a little less if that bit is 0.
+fn store_halves(values: Floats, out: &mut [f16; BLOCK]) {
+    *out = must_cast(values.map(|values| _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)));
+}
+
+/// Stores the upper halves, after adding half of the lowest bit that stays, or a little less if that bit is 0.
 /// Ties therefore go to even.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn bfloats([first, second]: [__m256; 2]) -> __m256i {
+fn store_bfloats([first, second]: Floats, out: &mut [bf16; BLOCK]) {
     let round = |values: __m256| {
         let bits = _mm256_castps_si256(values);
         let lowest = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
         _mm256_srli_epi32::<16>(_mm256_add_epi32(bits, _mm256_add_epi32(lowest, _mm256_set1_epi32(0x7FFF))))
     };
-    _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(round(first), round(second)))
+    *out = must_cast(_mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(round(first), round(second))));
 }
 
 /// Eight samples from `at` on.
@@ -297,52 +236,9 @@ fn bfloats([first, second]: [__m256; 2]) -> __m256i {
 ///
 /// `samples` has eight samples from `at` on. The lines of a [`LineBlock`] have them from each of its windows on,
 /// and two samples further on for each pair after the first.
-#[inline]
-#[target_feature(enable = "avx2")]
 unsafe fn window(samples: &[i16], at: usize) -> __m128i {
     debug_assert!(at + 8 <= samples.len());
     // SAFETY: reads 16 bytes, which are there, as promised; needs no alignment.
     unsafe { _mm_loadu_si128(samples.as_ptr().add(at).cast()) }
 }
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_eight(words: &[i16; 8]) -> __m128i {
-    // SAFETY: reads the 16 bytes of the array; needs no alignment.
-    unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_bytes(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: reads the 16 bytes of the array; needs no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_shuffle(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: reads the 32 bytes of the array; needs no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_words(words: &[i16; 16]) -> __m256i {
-    // SAFETY: reads the 32 bytes of the array; needs no alignment.
-    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store_words(words: &mut [i16; 16], value: __m256i) {
-    // SAFETY: writes the 32 bytes of the array; needs no alignment.
-    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), value) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_sums(sums: &[i32; 8]) -> __m256i {
-    // SAFETY: reads the 32 bytes of the array; needs no alignment.
-    unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
 }

@@ -3,12 +3,12 @@
 use std::arch::asm;
 use std::arch::x86_64::*;
 
+use bytemuck::must_cast;
 use half::{bf16, f16};
 
-use super::super::column_table::{ColumnTable, PairWeights, Windows};
-use super::super::units::BLOCK;
-use super::lines::{LineBlock, Lines};
-use super::loops::{Isa, IsaWork};
+use super::super::plane_tables::{ColumnTable, PairWeights, Windows};
+use super::super::spec::BLOCK;
+use super::loops::{Isa, IsaWork, LineBlock, Lines, compiled_for_machine};
 use super::portable::Portable;
 
 /// Proof that the machine has these parts of AVX-512, and AVX2 and F16C.
@@ -38,41 +38,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
-        // SAFETY: as in `run`.
-        unsafe { blend(line, base, rows, begin) }
-    }
-
-    #[inline(always)]
     fn has_loops_for(self, windows: Windows) -> bool {
         windows <= Windows::Wide
-    }
-
-    #[inline(always)]
-    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [__m512; N] {
-        // SAFETY: as in `run`.
-        unsafe { permute(block) }
-    }
-
-    #[inline(always)]
-    fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
-        if columns.windows() == Windows::None {
-            return Portable.sums(line, columns, out);
-        }
-        // SAFETY: as in `run`.
-        unsafe { permute_double(line, columns, out) }
-    }
-
-    #[inline(always)]
-    fn floats(self, sums: &[i32; BLOCK]) -> __m512 {
-        // SAFETY: as in `run`; reads the 64 bytes of the array.
-        unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(sums.as_ptr().cast())) }
-    }
-
-    #[inline(always)]
-    fn constant(self, value: f32) -> __m512 {
-        // SAFETY: as in `run`.
-        unsafe { constant(value) }
     }
 
     #[inline(always)]
@@ -80,70 +47,40 @@ impl Isa for Avx512 {
         value
     }
 
-    #[inline(always)]
-    fn scale_and_add(self, a: __m512, factor: __m512, b: __m512) -> __m512 {
-        // SAFETY: as in `run`.
-        unsafe { _mm512_add_ps(_mm512_mul_ps(a, factor), b) }
+    compiled_for_machine! {
+        fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
+        fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [__m512; N];
+        fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]);
+        fn floats(self, sums: &[i32; BLOCK]) -> __m512;
+        fn constant(self, value: f32) -> __m512;
+        fn scale_and_add(self, a: __m512, factor: __m512, b: __m512) -> __m512;
+        fn clamp(self, values: __m512, low: __m512, high: __m512) -> __m512;
+        fn interleave(self, channels: [__m512; 3]) -> [__m512; 3];
+        fn store(self, values: __m512, out: &mut [f32; BLOCK]);
+        fn stream(self, values: __m512, out: &mut [f32; BLOCK]);
+        fn store_bytes(self, values: __m512, out: &mut [u8; BLOCK]);
+        fn store_halves(self, values: __m512, out: &mut [f16; BLOCK]);
+        fn store_bfloats(self, values: __m512, out: &mut [bf16; BLOCK]);
+        fn finish(self);
     }
+}
 
-    #[inline(always)]
-    fn clamp(self, values: __m512, low: __m512, high: __m512) -> __m512 {
-        // SAFETY: as in `run`.
-        unsafe { _mm512_min_ps(_mm512_max_ps(values, low), high) }
-    }
+/// Functions for a machine with these features.
+macro_rules! avx512 {
+    ($($function:item)+) => {$(
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,f16c")]
+        $function
+    )+};
+}
 
-    #[inline(always)]
-    fn interleave(self, channels: [__m512; 3]) -> [__m512; 3] {
-        // SAFETY: as in `run`.
-        unsafe { interleave(channels) }
-    }
-
-    #[inline(always)]
-    fn store(self, values: __m512, out: &mut [f32; BLOCK]) {
-        // SAFETY: as in `run`; writes the 64 bytes of the array.
-        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), values) }
-    }
-
-    /// Writes a whole cache line past the caches, because a cache would first have to read the line.
-    #[inline(always)]
-    fn stream(self, values: __m512, out: &mut [f32; BLOCK]) {
-        if !out.as_ptr().addr().is_multiple_of(size_of::<__m512>()) {
-            return self.store(values, out);
-        }
-        // SAFETY: as in `run`; writes the 64 bytes of the array, which are aligned, as just checked. `finish`
-        // orders the write before any signal to other threads.
-        unsafe { _mm512_stream_ps(out.as_mut_ptr(), values) }
-    }
-
-    #[inline(always)]
-    fn store_bytes(self, values: __m512, out: &mut [u8; BLOCK]) {
-        // SAFETY: as in `run`; writes the 16 bytes of the array.
-        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), bytes(values)) }
-    }
-
-    #[inline(always)]
-    fn store_halves(self, values: __m512, out: &mut [f16; BLOCK]) {
-        // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a half.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
-    }
-
-    #[inline(always)]
-    fn store_bfloats(self, values: __m512, out: &mut [bf16; BLOCK]) {
-        // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a bfloat16.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bfloats(values)) }
-    }
-
-    #[inline(always)]
-    fn finish(self) {
-        // SAFETY: every x86-64 machine has this instruction; it has no operands.
-        unsafe { _mm_sfence() }
-    }
+avx512! {
+fn floats(sums: &[i32; BLOCK]) -> __m512 {
+    _mm512_cvtepi32_ps(must_cast(*sums))
 }
 
 /// Keeps a value in a register. Otherwise, the compiler would read it from memory in each operation, and loads
 /// limit the speed of the loop over a row.
-#[inline]
-#[target_feature(enable = "avx512f")]
 fn constant(value: f32) -> __m512 {
     let mut constant = _mm512_set1_ps(value);
     // SAFETY: there is no instruction. The compiler only forgets what the register holds.
@@ -151,8 +88,14 @@ fn constant(value: f32) -> __m512 {
     constant
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
+fn scale_and_add(a: __m512, factor: __m512, b: __m512) -> __m512 {
+    _mm512_add_ps(_mm512_mul_ps(a, factor), b)
+}
+
+fn clamp(values: __m512, low: __m512, high: __m512) -> __m512 {
+    _mm512_min_ps(_mm512_max_ps(values, low), high)
+}
+
 fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
     let length = base.len();
     assert!(rows.iter().all(|(row, _)| row.len() == length));
@@ -166,38 +109,54 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
             _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(mask, bytes.as_ptr().add(at).cast()))
         };
         let base = load(base);
-        let mut sum = if begin { _mm512_slli_epi16::<7>(base) } else { load_words(line) };
+        let mut sum = if begin { _mm512_slli_epi16::<7>(base) } else { must_cast(*line) };
         for (row, weight) in rows {
             let difference = _mm512_slli_epi16::<7>(_mm512_sub_epi16(load(row), base));
             sum = _mm512_adds_epi16(sum, _mm512_mulhrs_epi16(difference, _mm512_set1_epi16(weight)));
         }
-        store_words(line, sum);
+        *line = must_cast(sum);
     }
 }
 
-/// The conversion to unsigned bytes saturates values above 255, but takes values below 0 for large numbers.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn bytes(values: __m512) -> __m128i {
-    _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_max_ps(values, _mm512_setzero_ps())))
+fn store(values: __m512, out: &mut [f32; BLOCK]) {
+    *out = must_cast(values);
 }
 
-/// Returns the upper halves, after adding half of the lowest bit that stays, or a little less if that bit is 0.
+/// Writes a whole cache line past the caches, because a cache would first have to read the line.
+fn stream(values: __m512, out: &mut [f32; BLOCK]) {
+    if !out.as_ptr().addr().is_multiple_of(size_of::<__m512>()) {
+        return store(values, out);
+    }
+    // SAFETY: writes the 64 bytes of the array, which are aligned, as just checked. `finish` orders the write before
+    // any signal to other threads.
+    unsafe { _mm512_stream_ps(out.as_mut_ptr(), values) }
+}
+
+fn finish() {
+    _mm_sfence();
+}
+
+/// The conversion to unsigned bytes saturates values above 255, but takes values below 0 for large numbers.
+fn store_bytes(values: __m512, out: &mut [u8; BLOCK]) {
+    *out = must_cast(_mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_max_ps(values, _mm512_setzero_ps()))));
+}
+
+fn store_halves(values: __m512, out: &mut [f16; BLOCK]) {
+    *out = must_cast(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values));
+}
+
+/// Stores the upper halves, after adding half of the lowest bit that stays, or a little less if that bit is 0.
 /// Ties therefore go to even.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn bfloats(values: __m512) -> __m256i {
+fn store_bfloats(values: __m512, out: &mut [bf16; BLOCK]) {
     let bits = _mm512_castps_si512(values);
     let lowest = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
     let sum = _mm512_add_epi32(bits, _mm512_add_epi32(lowest, _mm512_set1_epi32(0x7FFF)));
-    _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(sum))
+    *out = must_cast(_mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(sum)));
 }
 
 /// Permutes a window of 32 samples into a pair for each pixel.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [__m512; N] {
-    let order = load_order(&block.order);
+fn columns<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [__m512; N] {
+    let order = must_cast(block.order);
     let mut at = block.window as usize;
     let mut sums = [_mm512_setzero_si512(); N];
     let Some((first, rest)) = weights.split_first() else { return [_mm512_setzero_ps(); N] };
@@ -224,12 +183,51 @@ fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>
 /// # Safety
 ///
 /// As for [`window`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn pairs(order: __m512i, line: &[i16], at: usize, weights: &PairWeights) -> __m512i {
     // SAFETY: as promised.
     let samples = unsafe { window(line, at) };
-    _mm512_madd_epi16(_mm512_permutexvar_epi16(order, samples), load_words(&weights.0))
+    _mm512_madd_epi16(_mm512_permutexvar_epi16(order, samples), must_cast(weights.0))
+}
+
+fn interleave([r, g, b]: [__m512; 3]) -> [__m512; 3] {
+    let mut parts = [r; 3];
+    for (part, [two, all]) in parts.iter_mut().zip(INTERLEAVING) {
+        *part = _mm512_permutex2var_ps(_mm512_permutex2var_ps(r, must_cast(two), g), must_cast(all), b);
+    }
+    parts
+}
+
+/// Permutes windows of 64 samples, as `columns` does for 32.
+fn sums(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
+    if columns.windows() == Windows::None {
+        return Portable.sums(line, columns, out);
+    }
+    for (LineBlock { lines: [line], block, weights }, out) in Lines::new([line], columns).blocks().zip(out) {
+        let order = must_cast(block.order);
+        let mut sum = _mm512_setzero_si512();
+        let mut at = block.window as usize;
+        for weights in weights {
+            // SAFETY: `at` is where the block's window of 64 begins, and then two samples further for each pair.
+            let (low, high) = unsafe { (window(line, at), window(line, at + 32)) };
+            let pairs = _mm512_permutex2var_epi16(low, order, high);
+            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, must_cast(weights.0)));
+            at += 2;
+        }
+        *out = must_cast(sum);
+    }
+}
+
+/// 32 samples from `at` on.
+///
+/// # Safety
+///
+/// `samples` has 32 samples from `at` on. The lines of a [`LineBlock`] have 64 from its window on, and two samples
+/// further on for each pair after the first.
+unsafe fn window(samples: &[i16], at: usize) -> __m512i {
+    debug_assert!(at + 32 <= samples.len());
+    // SAFETY: reads 64 bytes, which are there, as promised; needs no alignment.
+    unsafe { _mm512_loadu_si512(samples.as_ptr().add(at).cast()) }
+}
 }
 
 /// Two selections for each sixteen values. The first selects from the first two channels; the values of the second
@@ -246,70 +244,3 @@ const INTERLEAVING: [[[u32; BLOCK]; 2]; 3] = {
     }
     orders
 };
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn interleave([r, g, b]: [__m512; 3]) -> [__m512; 3] {
-    let mut parts = [r; 3];
-    for (part, [two, all]) in parts.iter_mut().zip(&INTERLEAVING) {
-        // SAFETY: each reads the 64 bytes of an array.
-        let [two, all] = [two, all].map(|order| unsafe { _mm512_loadu_si512(order.as_ptr().cast()) });
-        *part = _mm512_permutex2var_ps(_mm512_permutex2var_ps(r, two, g), all, b);
-    }
-    parts
-}
-
-/// Permutes windows of 64 samples, as `permute` does for 32.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn permute_double(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
-    for (LineBlock { lines: [line], block, weights }, out) in Lines::new([line], columns).blocks().zip(out) {
-        let order = load_order(&block.order);
-        let mut sum = _mm512_setzero_si512();
-        let mut at = block.window as usize;
-        for weights in weights {
-            // SAFETY: `at` is where the block's window of 64 begins, and then two samples further for each pair.
-            let (low, high) = unsafe { (window(line, at), window(line, at + 32)) };
-            let pairs = _mm512_permutex2var_epi16(low, order, high);
-            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(&weights.0)));
-            at += 2;
-        }
-        // SAFETY: writes the 64 bytes of the array; needs no alignment.
-        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), sum) }
-    }
-}
-
-/// 32 samples from `at` on.
-///
-/// # Safety
-///
-/// `samples` has 32 samples from `at` on. The lines of a [`LineBlock`] have 64 from its window on, and two samples
-/// further on for each pair after the first.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn window(samples: &[i16], at: usize) -> __m512i {
-    debug_assert!(at + 32 <= samples.len());
-    // SAFETY: reads 64 bytes, which are there, as promised; needs no alignment.
-    unsafe { _mm512_loadu_si512(samples.as_ptr().add(at).cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn load_order(words: &[u16; 32]) -> __m512i {
-    // SAFETY: reads the 64 bytes of the array; needs no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn load_words(words: &[i16; 32]) -> __m512i {
-    // SAFETY: reads the 64 bytes of the array; needs no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn store_words(words: &mut [i16; 32], value: __m512i) {
-    // SAFETY: writes the 64 bytes of the array; needs no alignment.
-    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
-}

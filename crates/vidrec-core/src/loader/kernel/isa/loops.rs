@@ -2,15 +2,14 @@
 //!
 //! A resized row is made in two steps. [`Isa::blend`] blends several rows of a plane into one, in units of 1/128
 //! of a level. [`Isa::columns`] then makes the picture's columns from that row, sixteen at a time, in units of
-//! [`UNIT`](super::super::units::UNIT) to a level. Both steps use integers. The rest uses floats, one operation
+//! [`UNIT`](super::super::spec::UNIT) to a level. Both steps use integers. The rest uses floats, one operation
 //! after another without fused operations, so it has the same bits everywhere too.
 
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::super::column_table::{ColumnTable, Windows};
-use super::super::units::BLOCK;
-use super::lines::LineBlock;
+use super::super::plane_tables::{Block, ColumnTable, PairWeights, Windows};
+use super::super::spec::BLOCK;
 
 /// The inner loops for one kind of machine. A value of this type exists only on a machine of that kind.
 pub(crate) trait Isa: Copy {
@@ -35,7 +34,7 @@ pub(crate) trait Isa: Copy {
     /// Whether [`columns`](Self::columns) can use such windows.
     fn has_loops_for(self, windows: Windows) -> bool;
 
-    /// Makes a block of the picture's columns from each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
+    /// Makes a block of the picture's columns from each line, in units of 1 / [`UNIT`](super::super::spec::UNIT).
     fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Self::Floats; N];
 
     /// Makes all blocks, of any columns, as integers before they become floats.
@@ -65,7 +64,7 @@ pub(crate) trait Isa: Copy {
 
     fn store(self, values: Self::Floats, out: &mut [f32; BLOCK]);
 
-    /// Stores the values, perhaps past the caches: a batch is larger than the caches, and nobody reads it until it
+    /// Stores the values, perhaps past the caches: a batch is larger than the caches, and it is not read until it
     /// is complete.
     #[inline(always)]
     fn stream(self, values: Self::Floats, out: &mut [f32; BLOCK]) {
@@ -109,4 +108,77 @@ pub(super) const ROUND: f32 = 8_388_608.0;
 /// Work that is generic over the machine.
 pub(crate) trait IsaWork {
     fn run<I: Isa>(self, isa: I);
+}
+
+/// Methods of [`Isa`] that call functions of the same names, which are compiled for the machine.
+macro_rules! compiled_for_machine {
+    ($(fn $name:ident$(<const $n:ident: usize>)?(self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)+) => {$(
+        #[inline(always)]
+        fn $name$(<const $n: usize>)?(self $(, $argument: $type)*) $(-> $result)? {
+            // SAFETY: the machine has the features, or `self` could not have been made.
+            unsafe { $name($($argument),*) }
+        }
+    )+};
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use compiled_for_machine;
+
+/// One line of each of several planes that have the same columns.
+#[derive(Clone, Copy)]
+pub(crate) struct Lines<'a, const N: usize> {
+    lines: [&'a [i16]; N],
+    columns: &'a ColumnTable,
+}
+
+/// A block of the picture's columns, and the lines that make it. Only [`Lines`] creates one, so the lines have all
+/// samples under the windows of the block, for every pair of weights: see [`ColumnTable::blocks`].
+pub(crate) struct LineBlock<'a, const N: usize> {
+    pub(super) lines: [&'a [i16]; N],
+    pub(super) block: &'a Block,
+    /// One array for each pair of samples.
+    pub(super) weights: &'a [PairWeights],
+}
+
+impl<'a, const N: usize> Lines<'a, N> {
+    /// # Panics
+    ///
+    /// If a line does not have [`ColumnTable::line_len`] samples.
+    #[inline(always)]
+    pub fn new(lines: [&'a [i16]; N], columns: &'a ColumnTable) -> Self {
+        assert!(lines.iter().all(|line| line.len() >= columns.line_len()), "a line is too short for its columns");
+        Lines { lines, columns }
+    }
+
+    /// The blocks, one after another.
+    #[inline(always)]
+    pub fn blocks(self) -> impl DoubleEndedIterator<Item = LineBlock<'a, N>> + ExactSizeIterator {
+        self.columns.blocks().map(move |(block, weights)| LineBlock { lines: self.lines, block, weights })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::axis::{PlaneAxis, Samples};
+    use super::super::super::spec::Span;
+    use super::*;
+
+    fn columns() -> ColumnTable {
+        let span = Span { bounds: (0, 100), start: 0.0, scale: 1.5 };
+        ColumnTable::new(PlaneAxis { span, side: 100, step: 1, samples: Samples::Full }, 50, false)
+    }
+
+    #[test]
+    fn fifty_columns_are_four_blocks_with_a_pair_of_weights_for_each_two_taps() {
+        let (columns, line) = (columns(), [0; 200]);
+        let blocks: Vec<_> = Lines::new([&line, &line], &columns).blocks().map(|block| block.weights.len()).collect();
+        assert_eq!(blocks, [columns.taps().div_ceil(2); 4]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a line is too short for its columns")]
+    fn a_line_that_is_a_sample_too_short_is_refused() {
+        let columns = columns();
+        let (line, short) = (vec![0; columns.line_len()], vec![0; columns.line_len() - 1]);
+        Lines::new([&line[..], &short], &columns);
+    }
 }

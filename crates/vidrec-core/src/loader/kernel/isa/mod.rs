@@ -4,14 +4,12 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod lines;
 mod loops;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 
-pub(super) use lines::{LineBlock, Lines};
-pub(super) use loops::{Isa, IsaWork};
+pub(super) use loops::{Isa, IsaWork, LineBlock, Lines};
 pub(super) use portable::Portable;
 
 /// The kinds of machines that have loops of their own.
@@ -64,7 +62,7 @@ impl Machine {
 mod tests {
     use half::{bf16, f16};
 
-    use super::super::units::BLOCK;
+    use super::super::spec::BLOCK;
     use super::*;
 
     /// The results of a machine for sixteen values of each of three channels: bytes and halves of the first, and

@@ -2,10 +2,11 @@
 
 use std::arch::aarch64::*;
 
-use super::super::column_table::Windows;
-use super::super::units::BLOCK;
-use super::lines::LineBlock;
-use super::loops::{Isa, IsaWork};
+use bytemuck::must_cast;
+
+use super::super::plane_tables::Windows;
+use super::super::spec::BLOCK;
+use super::loops::{Isa, IsaWork, LineBlock, compiled_for_machine};
 use super::portable::Portable;
 
 /// Proof that the machine has NEON.
@@ -35,26 +36,8 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
-        // SAFETY: as in `run`.
-        unsafe { blend(line, base, rows, begin) }
-    }
-
-    #[inline(always)]
     fn has_loops_for(self, windows: Windows) -> bool {
         windows == Windows::Narrow
-    }
-
-    #[inline(always)]
-    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Floats; N] {
-        // SAFETY: as in `run`.
-        unsafe { permute(block) }
-    }
-
-    #[inline(always)]
-    fn floats(self, sums: &[i32; BLOCK]) -> Floats {
-        // SAFETY: as in `run`.
-        unsafe { floats(sums) }
     }
 
     #[inline(always)]
@@ -62,41 +45,30 @@ impl Isa for Neon {
         value
     }
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> Floats {
-        // SAFETY: as in `run`.
-        unsafe { [vdupq_n_f32(value); 4] }
-    }
-
-    #[inline(always)]
-    fn scale_and_add(self, a: Floats, factor: f32, b: Floats) -> Floats {
-        // SAFETY: as in `run`.
-        unsafe { scale_and_add(a, factor, b) }
-    }
-
-    #[inline(always)]
-    fn clamp(self, values: Floats, low: f32, high: f32) -> Floats {
-        // SAFETY: as in `run`.
-        unsafe { clamp(values, low, high) }
-    }
-
-    #[inline(always)]
-    fn interleave(self, channels: [Floats; 3]) -> [Floats; 3] {
-        // SAFETY: as in `run`.
-        unsafe { interleave(channels) }
-    }
-
-    #[inline(always)]
-    fn store(self, values: Floats, out: &mut [f32; BLOCK]) {
-        // SAFETY: as in `run`.
-        unsafe { store(values, out) }
+    compiled_for_machine! {
+        fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
+        fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Floats; N];
+        fn floats(self, sums: &[i32; BLOCK]) -> Floats;
+        fn splat(self, value: f32) -> Floats;
+        fn scale_and_add(self, a: Floats, factor: f32, b: Floats) -> Floats;
+        fn clamp(self, values: Floats, low: f32, high: f32) -> Floats;
+        fn interleave(self, channels: [Floats; 3]) -> [Floats; 3];
+        fn store(self, values: Floats, out: &mut [f32; BLOCK]);
     }
 }
 
+/// Functions for a machine with NEON.
+macro_rules! neon {
+    ($($function:item)+) => {$(
+        #[inline]
+        #[target_feature(enable = "neon")]
+        $function
+    )+};
+}
+
+neon! {
 /// `vqrdmulh` doubles, rounds and takes the upper half. This equals `pmulhrsw` except for -2^15 times itself, and
 /// no difference of two samples is that large.
-#[inline]
-#[target_feature(enable = "neon")]
 fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
     const VECTOR: usize = 8;
     let whole = base.len() / VECTOR * VECTOR;
@@ -105,27 +77,25 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
     let split = rows.map(|(row, weight)| (row.split_at(whole), weight));
     for (i, line) in line.as_chunks_mut::<VECTOR>().0.iter_mut().enumerate() {
         let base = widen(&base.as_chunks().0[i]);
-        let mut sum = if begin { base } else { load_words(line) };
+        let mut sum = if begin { base } else { must_cast(*line) };
         for ((row, _), weight) in split {
             sum = vqaddq_s16(sum, vqrdmulhq_n_s16(vsubq_s16(widen(&row.as_chunks().0[i]), base), weight));
         }
-        store_words(line, sum);
+        *line = must_cast(sum);
     }
     Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
 }
 
 /// Each register makes four pixels: it shuffles a window of eight samples into a pair for each pixel.
-#[inline]
-#[target_feature(enable = "neon")]
-fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [Floats; N] {
+fn columns<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [Floats; N] {
     let mut floats = [[vdupq_n_f32(0.0); 4]; N];
     for quarter in 0..4 {
         let (half, side) = (quarter / 2, quarter % 2);
-        let shuffle = load_bytes(&block.shuffles[half].as_chunks::<16>().0[side]);
+        let shuffle = must_cast(block.shuffles[half].as_chunks::<16>().0[side]);
         let mut sums = [vdupq_n_s32(0); N];
         let mut at = block.windows[half][side] as usize;
         for weights in weights {
-            let weights = load_words(&weights.0.as_chunks().0[quarter]);
+            let weights = must_cast(weights.0.as_chunks::<8>().0[quarter]);
             for (sum, line) in sums.iter_mut().zip(lines) {
                 // SAFETY: `at` is where one of the block's windows begins, plus two samples for each pair after
                 // the first.
@@ -144,19 +114,14 @@ fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>
     floats
 }
 
-#[inline]
-#[target_feature(enable = "neon")]
-fn floats(sums: &[i32; BLOCK]) -> Floats {
-    let mut floats = [vdupq_n_f32(0.0); 4];
-    for (floats, sums) in floats.iter_mut().zip(sums.as_chunks::<4>().0) {
-        // SAFETY: reads the 16 bytes of the array.
-        *floats = vcvtq_f32_s32(unsafe { vld1q_s32(sums.as_ptr()) });
-    }
-    floats
+fn splat(value: f32) -> Floats {
+    [vdupq_n_f32(value); 4]
 }
 
-#[inline]
-#[target_feature(enable = "neon")]
+fn floats(sums: &[i32; BLOCK]) -> Floats {
+    must_cast::<_, [int32x4_t; 4]>(*sums).map(|sums| vcvtq_f32_s32(sums))
+}
+
 fn scale_and_add(a: Floats, factor: f32, mut b: Floats) -> Floats {
     for (a, b) in a.into_iter().zip(&mut b) {
         *b = vaddq_f32(vmulq_n_f32(a, factor), *b);
@@ -165,8 +130,6 @@ fn scale_and_add(a: Floats, factor: f32, mut b: Floats) -> Floats {
 }
 
 /// Clamps by comparing, because `vmaxq` and `vminq` treat zeros and NaN differently.
-#[inline]
-#[target_feature(enable = "neon")]
 fn clamp(mut values: Floats, low: f32, high: f32) -> Floats {
     let (low, high) = (vdupq_n_f32(low), vdupq_n_f32(high));
     for value in &mut values {
@@ -176,25 +139,17 @@ fn clamp(mut values: Floats, low: f32, high: f32) -> Floats {
     values
 }
 
-#[inline]
-#[target_feature(enable = "neon")]
 fn interleave([r, g, b]: [Floats; 3]) -> [Floats; 3] {
     let mut values = [[0.0; BLOCK]; 3];
     for (i, four) in values.as_flattened_mut().as_chunks_mut::<12>().0.iter_mut().enumerate() {
         // SAFETY: writes the 48 bytes of the array.
         unsafe { vst3q_f32(four.as_mut_ptr(), float32x4x3_t(r[i], g[i], b[i])) }
     }
-    // SAFETY: each reads 16 bytes of an array of 64.
-    values.map(|values| [0, 4, 8, 12].map(|at| unsafe { vld1q_f32(values[at..at + 4].as_ptr()) }))
+    values.map(must_cast)
 }
 
-#[inline]
-#[target_feature(enable = "neon")]
 fn store(values: Floats, out: &mut [f32; BLOCK]) {
-    for (values, out) in values.into_iter().zip(out.as_chunks_mut::<4>().0) {
-        // SAFETY: writes the 16 bytes of the array.
-        unsafe { vst1q_f32(out.as_mut_ptr(), values) }
-    }
+    *out = must_cast(values);
 }
 
 /// Eight samples from `at` on.
@@ -203,8 +158,6 @@ fn store(values: Floats, out: &mut [f32; BLOCK]) {
 ///
 /// `samples` has eight samples from `at` on. The lines of a [`LineBlock`] have them from each of its windows on,
 /// and two samples further on for each pair after the first.
-#[inline]
-#[target_feature(enable = "neon")]
 unsafe fn window(samples: &[i16], at: usize) -> int16x8_t {
     debug_assert!(at + 8 <= samples.len());
     // SAFETY: reads 16 bytes, which are there, as promised.
@@ -212,30 +165,7 @@ unsafe fn window(samples: &[i16], at: usize) -> int16x8_t {
 }
 
 /// Eight samples in units of 1/128.
-#[inline]
-#[target_feature(enable = "neon")]
 fn widen(bytes: &[u8; 8]) -> int16x8_t {
-    // SAFETY: reads the 8 bytes of the array.
-    vreinterpretq_s16_u16(vshll_n_u8::<7>(unsafe { vld1_u8(bytes.as_ptr()) }))
+    vreinterpretq_s16_u16(vshll_n_u8::<7>(must_cast(*bytes)))
 }
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn load_bytes(bytes: &[u8; 16]) -> uint8x16_t {
-    // SAFETY: reads the 16 bytes of the array.
-    unsafe { vld1q_u8(bytes.as_ptr()) }
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn load_words(words: &[i16; 8]) -> int16x8_t {
-    // SAFETY: reads the 16 bytes of the array.
-    unsafe { vld1q_s16(words.as_ptr()) }
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn store_words(words: &mut [i16; 8], value: int16x8_t) {
-    // SAFETY: writes the 16 bytes of the array.
-    unsafe { vst1q_s16(words.as_mut_ptr(), value) }
 }

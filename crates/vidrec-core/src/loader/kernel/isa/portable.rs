@@ -1,9 +1,8 @@
 //! The inner loops in plain Rust: for any machine, and the definition of what the others compute.
 
-use super::super::column_table::Windows;
-use super::super::units::BLOCK;
-use super::lines::LineBlock;
-use super::loops::{Isa, IsaWork};
+use super::super::plane_tables::Windows;
+use super::super::spec::BLOCK;
+use super::loops::{Isa, IsaWork, LineBlock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Portable;

@@ -1,0 +1,413 @@
+//! A track that comes with the batches, and the choice of its values.
+
+use super::gather;
+use super::sample_frames::{SampleFrames, ViewOf};
+use super::times::Grid;
+use super::times::{Pick, SLACK_NS, Times, frame_ns, slack_ns};
+use crate::dataset::{ClipTracks, Dataset, TrackView};
+use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
+use crate::loader::track_batch::{TrackBuffer, TrackBufferValues};
+use vidrec_format::error::Hint;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::sampler::Rate;
+use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+
+/// The maximum number of bytes of one track in a sample.
+const MOST_SAMPLE_BYTES: u128 = 1 << 31;
+
+/// A track, and the values that samples have of it.
+#[derive(Debug)]
+pub(crate) struct TrackPlan {
+    pub schema: TrackSchema,
+    options: TrackWindow,
+    /// The number of the camera whose frames its pictures follow.
+    follows: Option<u32>,
+    choice: TrackChoice,
+}
+
+/// The choice of values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum TrackChoice {
+    /// The value at each frame.
+    AtFrames,
+    /// Values in steps of `1 / rate`, counted from `from` nanoseconds after an anchor.
+    Steps { from: i64, rate: (u32, u32), steps: Steps },
+    /// Stored values of this rate, in steps that are counted from the value nearest to `from` nanoseconds after an
+    /// anchor.
+    Run { from: i64, rate: (u32, u32), steps: Steps },
+    /// Values at these nanoseconds after an anchor.
+    Times(Vec<i64>),
+    /// The texts of a time range.
+    Texts,
+}
+
+/// Consecutive steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Steps {
+    first: i64,
+    count: usize,
+}
+
+impl Steps {
+    /// The steps of `1 / rate` from `from` nanoseconds to `to`. Both ends count, and so does a step at the end that
+    /// rounding has moved beyond it.
+    fn of_window((from, to): (i64, i64), rate: (u32, u32)) -> Self {
+        let count = Grid::of(rate).until(i128::from(to) - i128::from(from) + i128::from(SLACK_NS));
+        Steps { first: 0, count: usize::try_from(count).unwrap_or(usize::MAX) }
+    }
+
+    fn of_range((first, end): (i64, i64)) -> Self {
+        Steps { first, count: usize::try_from(end - first).unwrap_or(0) }
+    }
+
+    fn iter(self) -> impl Iterator<Item = i64> + Clone {
+        (0..self.count as i64).map(move |i| self.first + i)
+    }
+}
+
+impl TrackPlan {
+    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, follows: Option<u32>) -> Result<Self> {
+        let refuse = |what: &str, help: &str| {
+            let name = &schema.name;
+            Err(Error::usage(format!("loader option tracks[{name:?}]: {what}")).found(schema.words()).help(help))
+        };
+        let TrackWindow { rate, how, anchor, .. } = options;
+        let is_text = schema.kind == TrackType::Utf8;
+        let of_numbers = rate.is_some() || options.steps.is_some() || options.times.is_some();
+        if is_text && (how != TrackHow::Nearest || of_numbers || anchor == TrackAnchor::Each) {
+            return refuse(
+                "a track of texts takes no rate, no steps, no times, no how, and no window at each frame",
+                "give only a window, or nothing",
+            );
+        }
+        if let Some(normalize) = &options.normalize {
+            let shift = normalize.shift.len();
+            if is_text || shift != schema.numbers_per_value() {
+                return refuse(
+                    &format!("normalize has {shift} numbers for a value"),
+                    "take the statistics of this track; texts have none",
+                );
+            }
+        }
+        if let Some(dims) = options.dims
+            && (is_text || schema.shape.len() != 1 || schema.shape[0] > dims)
+        {
+            return refuse(
+                &format!("dims is {dims}, and there is no room for a value"),
+                "give dims to a track of numbers whose values have one side, and at most so many numbers",
+            );
+        }
+        if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
+            return refuse("there are no values between two spans", "omit how");
+        }
+        let choice = if is_text {
+            TrackChoice::Texts
+        } else if let Some(times) = options.times_ns() {
+            TrackChoice::Times(times)
+        } else {
+            let (window, range) = (options.nanoseconds(), options.steps.map(Steps::of_range));
+            match (window.is_some() || range.is_some(), rate) {
+                (false, _) => TrackChoice::AtFrames,
+                (true, None) if schema.timing != TrackTiming::Rate => {
+                    return refuse(
+                        "a window or steps of this track need a rate",
+                        "set rate to the number of values per second",
+                    );
+                }
+                (true, None) if how == TrackHow::Linear => {
+                    return refuse(
+                        "without a rate, there are no values between the stored ones",
+                        "give a rate, or omit how",
+                    );
+                }
+                (true, rate) => {
+                    let (is_given, rate) = match rate.map(Rate::frame_seconds) {
+                        Some((den, num)) => (true, (num, den)),
+                        None => (false, stored_rate(dataset, &schema.name)?),
+                    };
+                    let of_window = window.map(|window| Steps::of_window(window, rate));
+                    let steps = of_window.or(range).unwrap_or(Steps { first: 0, count: 1 });
+                    let from = window.map_or(0, |(from, _)| from);
+                    if is_given {
+                        TrackChoice::Steps { from, rate, steps }
+                    } else {
+                        TrackChoice::Run { from, rate, steps }
+                    }
+                }
+            }
+        };
+        Ok(TrackPlan { schema, options, follows, choice })
+    }
+
+    /// The shape of a value in a batch whose pictures have this width and height.
+    pub fn value_shape(&self, size: (u32, u32)) -> Vec<u32> {
+        let mut shape = self.options.dims.map_or_else(|| self.schema.shape.clone(), |dims| vec![dims]);
+        if let ([height, width, ..], Some(_)) = (&mut shape[..], self.follows) {
+            (*width, *height) = size;
+        }
+        shape
+    }
+
+    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, or an error if the window
+    /// is absurdly large.
+    pub fn sample_bytes(&self, length: usize, size: (u32, u32)) -> Result<usize> {
+        let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
+        // Normalized numbers take 4 bytes or more.
+        let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.follows.is_some() { 1 } else { 4 });
+        let numbers: u128 = self.value_shape(size).iter().map(|&side| u128::from(side)).product();
+        let bytes = values * numbers * u128::from(each);
+        if self.choice != TrackChoice::Texts && bytes > MOST_SAMPLE_BYTES {
+            let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
+            let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
+            return Err(e.help("take fewer values, or a lower rate"));
+        }
+        Ok(bytes as usize)
+    }
+
+    /// The dimensions of the mask except the first, in a batch of samples of `length` frames.
+    pub fn dimensions(&self, length: usize) -> Vec<usize> {
+        let count = match &self.choice {
+            TrackChoice::Texts => return Vec::new(),
+            TrackChoice::AtFrames => return vec![length],
+            TrackChoice::Steps { steps, .. } | TrackChoice::Run { steps, .. } => steps.count,
+            TrackChoice::Times(times) => times.len(),
+        };
+        match self.options.anchor {
+            TrackAnchor::Each => vec![length, count],
+            TrackAnchor::Current | TrackAnchor::Last => vec![count],
+        }
+    }
+
+    /// Whether the values of a sample are counted, because zeros follow them.
+    pub fn has_dims(&self) -> bool {
+        self.options.dims.is_some()
+    }
+
+    /// The type of the values in a batch.
+    pub fn kind(&self) -> TrackType {
+        match self.schema.kind {
+            _ if self.has_dims() => TrackType::F32,
+            TrackType::F64 => TrackType::F64,
+            _ if self.is_computed() => TrackType::F32,
+            kind => kind,
+        }
+    }
+
+    /// Whether values are not simply those that are stored.
+    fn is_computed(&self) -> bool {
+        let is_other = self.has_dims() && self.schema.kind != TrackType::F32;
+        self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other
+    }
+
+    /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
+    ///
+    /// # Errors
+    ///
+    /// The clip does not have the track (unless it is then masked), or the track is damaged.
+    pub fn read(
+        &self,
+        tracks: &ClipTracks<'_>,
+        frames: &SampleFrames<'_>,
+        slot: &mut TrackBuffer<'_>,
+        view: ViewOf<'_>,
+    ) -> Result<()> {
+        let name = &self.schema.name;
+        let Some(track) = tracks.unproven(name)? else {
+            if self.options.missing == Missing::Mask {
+                nothing(slot);
+                return Ok(());
+            }
+            let e = Error::usage(format!("the clip has no track {name:?}")).in_clip(frames.clip.ordinal());
+            return Err(e.help("mask the values of such clips (the option missing of the track), or leave them out"));
+        };
+        if !track.schema().is_like(&self.schema) {
+            let e = Error::usage("the track does not have the same type, shape and timing in all clips")
+                .in_clip(frames.clip.ordinal());
+            return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
+        }
+        if let Some(dims) = &mut slot.dims {
+            **dims = self.schema.numbers_per_value() as u32;
+        }
+        match &mut slot.values {
+            TrackBufferValues::Texts { texts, times } => {
+                track.prove()?;
+                self.texts(&track, frames, texts, times)?;
+                slot.mask.fill(true);
+            }
+            TrackBufferValues::Numbers(out) => {
+                let view = match self.follows.map(view).transpose()? {
+                    Some(None) => {
+                        nothing(slot);
+                        return Ok(());
+                    }
+                    view => view.flatten(),
+                };
+                let picks = self.picks(&track, frames)?;
+                // The next value counts only if it has a weight. A value after the last one would be an error of
+                // its own.
+                let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
+                let values = track.values_at(picks.iter().flatten().flat_map(used))?;
+                let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
+                if let Some(view) = view {
+                    gather::seen(&self.schema, &values, &picks, &view, out)?;
+                    gather::from_le(self.schema.kind, out);
+                } else if self.is_computed() {
+                    let form = (dims, self.kind());
+                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), form, out)?;
+                } else {
+                    gather::stored(&self.schema, &values, &picks, dims, out)?;
+                    gather::from_le(self.schema.kind, out);
+                }
+                slot.mask
+                    .iter_mut()
+                    .zip(&picks)
+                    .for_each(|(there, pick)| *there = pick.is_some_and(|pick| pick.exists));
+            }
+        }
+        track.prove_still_there()
+    }
+
+    /// The values of a sample, one for each place in the mask.
+    fn picks(&self, track: &TrackView<'_>, frames: &SampleFrames<'_>) -> Result<Vec<Option<Pick>>> {
+        match &self.choice {
+            TrackChoice::Texts => Err(Error::internal("texts as numbers")),
+            TrackChoice::AtFrames if self.schema.timing == TrackTiming::Frames => {
+                let pick =
+                    |(t, &meant): (&Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole((*t)? as usize) });
+                Ok(frames.places.iter().zip(frames.meant).map(pick).collect())
+            }
+            TrackChoice::AtFrames => self.at(track, frames, frames.anchors(TrackAnchor::Each)?.into_iter()),
+            TrackChoice::Times(offsets) => self.at_offsets(track, frames, offsets.iter().map(|&ns| ns.into())),
+            &TrackChoice::Steps { from, rate, steps } => {
+                let grid = Grid::of(rate);
+                self.at_offsets(track, frames, steps.iter().map(move |i| i128::from(from) + grid.ns(i)))
+            }
+            &TrackChoice::Run { from, rate, steps } => {
+                let (start, found) = track.rate().unwrap_or((0, rate));
+                if u64::from(found.0) * u64::from(rate.1) != u64::from(rate.0) * u64::from(found.1) {
+                    let e = Error::usage("the track does not have the same rate in all clips")
+                        .in_clip(frames.clip.ordinal());
+                    let e = e.in_track(track.name()).expected(format!("{}/{} per second", rate.0, rate.1));
+                    return Err(e.found(format!("{}/{} per second", found.0, found.1)).help("give the option rate"));
+                }
+                let mut picks = Vec::with_capacity(steps.count);
+                for (anchor, meant) in frames.anchors(self.options.anchor)? {
+                    let nearest =
+                        |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(from) - i128::from(start));
+                    let nearest = anchor.map(nearest);
+                    picks.extend(steps.iter().map(|i| {
+                        let wanted = nearest? + i128::from(i);
+                        let at = wanted.clamp(0, track.len().checked_sub(1)? as i128);
+                        let exists = at == wanted;
+                        (exists || frames.holds_edges)
+                            .then(|| Pick { exists: exists && meant, ..Pick::whole(at as usize) })
+                    }));
+                }
+                Ok(picks)
+            }
+        }
+    }
+
+    /// The values for the times at these nanoseconds after each anchor.
+    fn at_offsets(
+        &self,
+        track: &TrackView<'_>,
+        frames: &SampleFrames<'_>,
+        offsets: impl Iterator<Item = i128> + Clone,
+    ) -> Result<Vec<Option<Pick>>> {
+        let time = |anchor: Option<i64>, offset: i128| i64::try_from(i128::from(anchor?) + offset).ok();
+        let anchors = frames.anchors(self.options.anchor)?.into_iter();
+        let window = |(anchor, meant)| offsets.clone().map(move |offset| (time(anchor, offset), meant));
+        self.at(track, frames, anchors.flat_map(window))
+    }
+
+    /// The value for each of these times, each with whether it is one of a frame that was asked for.
+    fn at(
+        &self,
+        track: &TrackView<'_>,
+        frames: &SampleFrames<'_>,
+        times: impl Iterator<Item = (Option<i64>, bool)>,
+    ) -> Result<Vec<Option<Pick>>> {
+        if matches!(self.schema.timing, TrackTiming::Times | TrackTiming::Spans) {
+            // This check comes before the times are read.
+            track.prove_times()?;
+        }
+        let of_track = Times::of(frames.clip, track)?;
+        let mut finder = of_track.finder(self.options.how, slack_ns(frames.clip));
+        let pick = |(t, meant): (Option<i64>, bool)| {
+            let t = t?;
+            let found = finder.pick(t).or_else(|| finder.edge(t).filter(|_| frames.holds_edges))?;
+            Some(if meant { found } else { found.instead() })
+        };
+        Ok(times.map(pick).collect())
+    }
+
+    /// Replaces texts by those of a sample, and times by the starts and ends of those texts.
+    fn texts(
+        &self,
+        track: &TrackView<'_>,
+        frames: &SampleFrames<'_>,
+        texts: &mut Vec<String>,
+        times: &mut Vec<(f64, f64)>,
+    ) -> Result<()> {
+        let zero = frames.current_ns()?.unwrap_or(0);
+        let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
+        texts.clear();
+        times.clear();
+        for (i, (start, end)) in self.spans(track, frames)? {
+            if let Some(text) = track.text(i) {
+                texts.push(text.to_owned());
+                times.push((seconds(start), seconds(end)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of the texts of a sample, with their starts and ends.
+    fn spans(&self, track: &TrackView<'_>, frames: &SampleFrames<'_>) -> Result<Vec<(usize, (i64, i64))>> {
+        let window = self.options.nanoseconds();
+        if window.is_none() && self.schema.timing == TrackTiming::Frames {
+            let meant = frames.places.iter().zip(frames.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
+            return meant.map(|t| frame_ns(frames.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
+        }
+        let part = match window {
+            None if frames.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
+            None => {
+                let of_frames = frames.times()?;
+                of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
+            }
+            Some((first, end)) => {
+                let anchors = frames.anchors(self.options.anchor)?;
+                let anchor = anchors.first().and_then(|(anchor, _)| *anchor).unwrap_or(0);
+                Some((anchor.saturating_add(first), anchor.saturating_add(end)))
+            }
+        };
+        let times = Times::of(frames.clip, track)?;
+        let chosen = part.map(|(from, to)| times.within(from, to)).unwrap_or_default();
+        Ok(chosen.into_iter().map(|i| (i, times.span(i))).collect())
+    }
+}
+
+/// Fills the place of a sample that does not have a track.
+fn nothing(slot: &mut TrackBuffer<'_>) {
+    slot.mask.fill(false);
+    slot.dims.iter_mut().for_each(|dims| **dims = 0);
+    match &mut slot.values {
+        TrackBufferValues::Numbers(out) => out.fill(0),
+        TrackBufferValues::Texts { texts, times } => {
+            texts.clear();
+            times.clear();
+        }
+    }
+}
+
+/// The rate of a track in the first clip that has the track.
+fn stored_rate(dataset: &Dataset, name: &str) -> Result<(u32, u32)> {
+    for ordinal in 0..dataset.len() {
+        if let Some((_, rate)) = dataset.clip(ordinal)?.tracks()?.unproven(name)?.and_then(|track| track.rate()) {
+            return Ok(rate);
+        }
+    }
+    let e = Error::usage(format!("loader option tracks[{name:?}]: no clip has the track, so its rate is unknown"));
+    Err(e.hint(Hint::Unset("tracks")))
+}

@@ -1,0 +1,176 @@
+//! The place of a picture in the batch, and the types of its values.
+
+use half::{bf16, f16};
+
+use super::isa::Isa;
+use super::spec::BLOCK;
+
+/// The samples of one picture in a batch, and no others. All pictures can therefore be written at the same time.
+///
+/// In (B, C, T, H, W), the planes of a clip's frames alternate. A slot holds each plane as its own slice. No two
+/// slots share memory, and safe Rust proves it.
+pub(crate) enum PictureBuffer<'a, S> {
+    /// One channel, row by row.
+    Gray(&'a mut [S]),
+    /// One plane for each of three channels, row by row.
+    Planes([&'a mut [S]; 3]),
+    /// The three channels of each pixel side by side.
+    Pixels(&'a mut [S]),
+}
+
+impl<'a, S> PictureBuffer<'a, S> {
+    /// Creates a picture of `channels` consecutive planes: (B, T, C, H, W).
+    pub fn planes(picture: &'a mut [S], channels: usize) -> Self {
+        if channels == 1 {
+            return PictureBuffer::Gray(picture);
+        }
+        let (first, rest) = picture.split_at_mut(picture.len() / 3);
+        let (second, third) = rest.split_at_mut(first.len());
+        PictureBuffer::Planes([first, second, third])
+    }
+
+    /// Creates a picture whose pixels have their `channels` side by side: (B, T, H, W, C).
+    pub fn pixels(picture: &'a mut [S], channels: usize) -> Self {
+        if channels == 1 { PictureBuffer::Gray(picture) } else { PictureBuffer::Pixels(picture) }
+    }
+
+    /// Sets all values to 0.
+    pub fn clear(self)
+    where
+        S: Default + Clone,
+    {
+        match self {
+            PictureBuffer::Gray(plane) | PictureBuffer::Pixels(plane) => plane.fill(S::default()),
+            PictureBuffer::Planes(planes) => planes.into_iter().for_each(|plane| plane.fill(S::default())),
+        }
+    }
+
+    /// Creates the pictures of a clip of `frames` frames. Each plane follows that of the previous frame: (B, C, T,
+    /// H, W).
+    pub fn clip(clip: &'a mut [S], channels: usize, frames: usize) -> Vec<Self> {
+        let plane = (clip.len() / channels / frames.max(1)).max(1);
+        if channels == 1 {
+            return clip.chunks_exact_mut(plane).map(PictureBuffer::Gray).collect();
+        }
+        let (first, rest) = clip.split_at_mut(clip.len() / 3);
+        let (second, third) = rest.split_at_mut(first.len());
+        let planes = [first, second, third].map(|planes| planes.chunks_exact_mut(plane));
+        let [first, second, third] = planes;
+        first.zip(second).zip(third).map(|((a, b), c)| PictureBuffer::Planes([a, b, c])).collect()
+    }
+}
+
+/// A type of value in a batch.
+pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
+    /// Whether values are normalized. If not, they are levels of 0 to 255.
+    const NORMALIZED: bool;
+
+    /// Whether [`store`](Self::store) and [`write`](Self::write) saturate values outside their range.
+    const SATURATES: bool = false;
+
+    /// Converts `values`, rounding to the nearest, ties to even.
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]);
+
+    /// Converts `values` in the same way, to a batch: see [`Isa::stream`].
+    #[inline(always)]
+    fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]) {
+        Self::store(isa, values, out);
+    }
+}
+
+impl SampleType for u8 {
+    const NORMALIZED: bool = false;
+    const SATURATES: bool = true;
+
+    #[inline(always)]
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [u8; BLOCK]) {
+        isa.store_bytes(values, out);
+    }
+}
+
+impl SampleType for f32 {
+    const NORMALIZED: bool = true;
+
+    #[inline(always)]
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f32; BLOCK]) {
+        isa.store(values, out);
+    }
+
+    #[inline(always)]
+    fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [f32; BLOCK]) {
+        isa.stream(values, out);
+    }
+}
+
+impl SampleType for f16 {
+    const NORMALIZED: bool = true;
+
+    #[inline(always)]
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f16; BLOCK]) {
+        isa.store_halves(values, out);
+    }
+}
+
+impl SampleType for bf16 {
+    const NORMALIZED: bool = true;
+
+    #[inline(always)]
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [bf16; BLOCK]) {
+        isa.store_bfloats(values, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::isa::Portable;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mark(slot: PictureBuffer<'_, u8>, value: u8) {
+        match slot {
+            PictureBuffer::Gray(plane) | PictureBuffer::Pixels(plane) => plane.fill(value),
+            PictureBuffer::Planes(planes) => planes.into_iter().zip(1..).for_each(|(plane, c)| plane.fill(value + c)),
+        }
+    }
+
+    #[test]
+    fn planes_of_a_clip_lie_channel_by_channel() {
+        let mut clip = [0; 12];
+        PictureBuffer::clip(&mut clip, 3, 2).into_iter().zip([10, 20]).for_each(|(slot, value)| mark(slot, value));
+        assert_eq!(clip, [11, 11, 21, 21, 12, 12, 22, 22, 13, 13, 23, 23]);
+        PictureBuffer::clip(&mut clip, 1, 3).into_iter().zip([1, 2, 3]).for_each(|(slot, value)| mark(slot, value));
+        assert_eq!(clip, [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
+    }
+
+    #[test]
+    fn planes_of_a_picture_follow_each_other() {
+        let mut picture = [0; 6];
+        mark(PictureBuffer::planes(&mut picture, 3), 0);
+        assert_eq!(picture, [1, 1, 2, 2, 3, 3]);
+        mark(PictureBuffer::pixels(&mut picture, 1), 9);
+        assert_eq!(picture, [9; 6]);
+    }
+
+    fn one<S: SampleType>(value: f32) -> S {
+        let mut out = [S::default(); BLOCK];
+        S::store(Portable, [value; BLOCK], &mut out);
+        out[0]
+    }
+
+    #[test]
+    fn bytes_are_the_nearest_and_every_level_is_itself() {
+        assert!((0..=255u8).all(|level| one::<u8>(level.into()) == level));
+        let rounded = [0.49, 0.5, 0.51, 1.5, 2.5, 254.4999, 254.6].map(one::<u8>);
+        assert_eq!(rounded, [0, 0, 1, 2, 2, 254, 255]);
+    }
+
+    proptest! {
+        #[test]
+        fn halves_are_the_nearest_in_both_formats(value in -70000.0f32..70000.0, small in -1e-6f32..1e-6) {
+            for value in [value, small, value / 1000.0] {
+                prop_assert_eq!(one::<bf16>(value), bf16::from_f32(value));
+                prop_assert_eq!(one::<f16>(value), f16::from_f32(value));
+            }
+        }
+    }
+}
