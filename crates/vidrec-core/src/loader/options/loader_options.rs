@@ -304,6 +304,8 @@ impl LoaderOptions {
     /// Returns an error that names the option if a value makes no sense, with the options that each source of a mix has of
     /// its own. `names` are those of the sources.
     pub(crate) fn check(&self, own: &[OwnOptions], names: &[String]) -> Result<()> {
+        // Each camera has options of its own, so there must be one.
+        self.cameras.iter().try_for_each(Cameras::check)?;
         let each = self.each(own);
         for (i, options) in each.iter().enumerate() {
             let named = |e: Error| match names.get(i).filter(|_| own[i] != OwnOptions::default()) {
