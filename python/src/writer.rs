@@ -33,6 +33,9 @@ type NewTrack = (String, (PyBackedBytes, Vec<String>), (Vec<i64>, Vec<i64>), (i6
 /// The time of each frame, and its place in the source.
 type FrameTimes = Vec<(i64, Option<u32>)>;
 
+/// The JPEGs of a clip, and how many of them were and were not retiled.
+type Encoded = (Vec<Vec<u8>>, [u64; 2]);
+
 /// How clips are stored. Every key must be there.
 #[derive(Clone, Copy, FromPyObject)]
 #[pyo3(from_item_all)]
@@ -93,7 +96,10 @@ impl Writer {
 
     /// Drops what was written.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |set| Ok(drop(set.take())))
+        self.with(py, |set| {
+            drop(set.take());
+            Ok(())
+        })
     }
 }
 
@@ -130,7 +136,7 @@ struct WaitingClip {
     clip: ClipInfo,
     times: FrameTimes,
     tracks: Vec<EncodedTrack>,
-    jpegs: Receiver<Result<(Vec<Vec<u8>>, [u64; 2])>>,
+    jpegs: Receiver<Result<Encoded>>,
     bytes: usize,
 }
 
@@ -209,8 +215,7 @@ impl Pictures {
         Ok(if sizes.all(|size| size == first) { first } else { (0, 0) })
     }
 
-    /// The JPEGs, and how many were and were not retiled.
-    fn into_jpegs(self, storing: Storing) -> Result<(Vec<Vec<u8>>, [u64; 2])> {
+    fn into_jpegs(self, storing: Storing) -> Result<Encoded> {
         let (mut jpegs, mut retiled) = (Vec::new(), [0; 2]);
         match self {
             Pictures::Rgb(pixels, width, height) => {
