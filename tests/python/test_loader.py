@@ -276,7 +276,7 @@ def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
         (dict(order="random"), "order"),
         (dict(order=[99]), "99"),
         (dict(rank=0), "rank"),
-        (dict(last="fill"), "last: unknown value: expected one of keep, drop, pad, wrap, found fill"),
+        (dict(last="fill"), "last: unknown variant `fill`, expected one of `keep`, `drop`, `pad`, `wrap`"),
         (dict(on_bad_frame="skip"), "on_bad_frame"),
         (dict(output="jax"), "output"),
         (dict(threads=0), "threads"),

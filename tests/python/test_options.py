@@ -109,7 +109,7 @@ def test_values_print_as_they_are_written():
 WRONG = [
     (lambda: Uniform(0), "loader option frames: expected 1 or more, found 0"),
     (lambda: Uniform(True), "loader option frames: invalid type: boolean `true`"),
-    (lambda: Uniform(8, short="maybe"), "loader option frames: short: unknown value: expected one of repeat, pad, skip, error"),
+    (lambda: Uniform(8, short="maybe"), "loader option frames: unknown variant `maybe`, expected one of `repeat`, `pad`, `skip`, `error`"),
     (lambda: Run(8, fps=0), "loader option frames: the frame rate is out of range"),
     (lambda: CenterCrop(0), "loader option crop: size: expected sides of 1 to 65500"),
     (lambda: Cover(), "loader option crop: Cover has either a size or sizes"),

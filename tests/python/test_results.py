@@ -102,9 +102,6 @@ def test_words_are_those_of_the_library(rust):
     lists = dict(words_of_enums(rust))
     lists.update((kind, re.findall(r'"([^"]+)"', body)) for kind, body in re.findall(
         r"^impl (\w+) \{\n(?:(?!^\}).*\n)*?    pub const WORDS: &'static \[&'static str\] =\s+&\[(.*?)\];", rust, re.M))
-    (stages,) = re.findall(r"for PackStage \{(.*?)^\}", rust, re.M | re.S)
-    (of_videos,) = re.findall(r"for Stage \{(.*?)^\}", rust, re.M | re.S)
-    lists["Stage"] = re.findall(r'"(\w+)"', of_videos + stages)
     ours = {name: typing.get_args(value) for name, value in vars(words).items() if typing.get_origin(value) is typing.Literal}
     # What only the Python package knows.
     del ours["Output"], ours["MixLabels"]

@@ -13,6 +13,8 @@ use vidrec_format::machine::Shortage;
 
 /// The stage of the work at which a video failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(strum::Display)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Stage {
     /// The file could not be opened, or is not a video container.
@@ -40,25 +42,6 @@ pub enum Stage {
     Crash,
     /// vidrec itself has a bug.
     Internal,
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Stage::Open => "open",
-            Stage::Stream => "stream",
-            Stage::Decode => "decode",
-            Stage::Sample => "sample",
-            Stage::Scale => "scale",
-            Stage::Limit => "limit",
-            Stage::Timeout => "timeout",
-            Stage::Encode => "encode",
-            Stage::Track => "track",
-            Stage::Short => "short",
-            Stage::Crash => "crash",
-            Stage::Internal => "internal",
-        })
-    }
 }
 
 /// Why a video has no clip, and the stage at which it failed.
