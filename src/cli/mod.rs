@@ -1,4 +1,4 @@
-//! The `vidrec` program. Only this file turns an outcome into an exit status.
+//! The `vidrec` program.
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "only packing uses it"))]
 
@@ -43,11 +43,10 @@ mod words;
 
 use std::ffi::OsString;
 use std::sync::LazyLock;
-use std::sync::atomic::Ordering;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::outcome::{Failure, Outcome, Run};
+use self::outcome::{Failure, Outcome, Run, exit_status};
 use self::progress::ProgressArgs;
 use self::ranges::ClipRange;
 use self::remote_output::Output;
@@ -123,24 +122,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Completions(args) => completions::run(&args, command()),
         Command::Manual(args) => manual::run(&args, command()),
     });
-    match run {
-        // The output may contain zeros instead of data that was lost.
-        Ok(Outcome::Done) if crate::lost_pages() > 0 => {
-            output::tell("a file was truncated while it was read, or its disk is failing; do not use the output");
-            1
-        }
-        Ok(Outcome::Done) => 0,
-        Ok(Outcome::Problems) => 3,
-        Ok(Outcome::Nothing) => 1,
-        // The reader of the output has closed it.
-        Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
-        Err(e) => {
-            output::print_error(e.as_ref());
-            // A signal may also have ended another program, such as one that gets credentials, which is no fault.
-            let is_stopped = interrupt::asked().load(Ordering::Relaxed) || output::is_interruption(e.as_ref());
-            if is_stopped { interrupt::STATUS } else { 1 }
-        }
-    }
+    exit_status(run)
 }
 
 /// The program as the command line describes it.

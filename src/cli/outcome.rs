@@ -1,4 +1,8 @@
-//! The outcome of a subcommand.
+//! The outcome of a subcommand, and the exit status that follows from it.
+
+use std::sync::atomic::Ordering;
+
+use super::{interrupt, output};
 
 /// The outcome of a subcommand that returned no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,3 +33,25 @@ pub type Failure = Box<dyn std::error::Error>;
 
 /// The result of a subcommand.
 pub type Run = Result<Outcome, Failure>;
+
+/// The exit status of the program, after saying on standard error what went wrong.
+pub fn exit_status(run: Run) -> u8 {
+    match run {
+        // The output may contain zeros instead of data that was lost.
+        Ok(Outcome::Done) if crate::lost_pages() > 0 => {
+            output::tell("a file was truncated while it was read, or its disk is failing; do not use the output");
+            1
+        }
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Problems) => 3,
+        Ok(Outcome::Nothing) => 1,
+        // The reader of the output has closed it.
+        Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
+        Err(e) => {
+            output::print_error(e.as_ref());
+            // A signal may also have ended another program, such as one that gets credentials, which is no fault.
+            let is_stopped = interrupt::asked().load(Ordering::Relaxed) || output::is_interruption(e.as_ref());
+            if is_stopped { interrupt::STATUS } else { 1 }
+        }
+    }
+}

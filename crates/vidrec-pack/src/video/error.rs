@@ -12,8 +12,7 @@ use vidrec_format::error::Error;
 use vidrec_format::machine::Shortage;
 
 /// The stage of the work at which a video failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[derive(strum::Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Stage {
