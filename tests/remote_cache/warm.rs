@@ -111,6 +111,8 @@ fn after_a_kill_it_continues() {
     worker.kill();
     served.server.rules().clear();
 
+    // What was being written is lost.
+    const RANGE: u64 = 1 << 20;
     let kept = kept(folder.path());
     assert!(kept < served.record_bytes());
     served.downloaded();
@@ -119,8 +121,8 @@ fn after_a_kill_it_continues() {
     let (_, came) = served.downloaded();
     // The last page of an object counts as a whole one until all are there.
     let edges = served.set.len() * PAGE;
-    assert!(came <= served.record_bytes() - kept + 2 * HEADS + edges, "{came} bytes, {kept} kept");
-    assert!(report.kept_bytes > kept / 2 && report.kept_bytes <= kept, "{report:?}, {kept} kept");
+    assert!(came <= served.record_bytes() - kept + RANGE + 2 * HEADS + edges, "{came} bytes, {kept} kept");
+    assert!(report.kept_bytes + RANGE > kept / 2 && report.kept_bytes <= kept, "{report:?}, {kept} kept");
     assert!(reads_from_disk(&served, &set));
 }
 

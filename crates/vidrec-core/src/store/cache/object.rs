@@ -25,6 +25,8 @@ use vidrec_format::error::{Error, Result};
 const OBJECT_JSON: &str = "object.json";
 /// The largest `object.json` that is read.
 const LONGEST: u64 = 1 << 20;
+/// The most bytes of a range in a segment. A kill loses at most the range that is being written.
+const RANGE_BYTES: u64 = 1 << 20;
 /// Segments that stay open.
 const RECENT: usize = 16;
 /// The age at which a read renews the time of a segment's last use.
@@ -159,7 +161,11 @@ impl CachedObject {
         segments.refresh(&self.dir, self.identity.length);
         let missing = segments.ranges.missing(&(start..start + bytes.len() as u64));
         drop(segments);
-        for range in missing {
+        let pieces = missing.into_iter().flat_map(|range| {
+            let starts = range.clone().step_by(RANGE_BYTES as usize);
+            starts.map(move |start| start..range.end.min(start + RANGE_BYTES))
+        });
+        for range in pieces {
             let part = &bytes[(range.start - start) as usize..(range.end - start) as usize];
             if let Err(e) = self.append(&mut own, range.start, part) {
                 self.counters.cache_failed(&e);
