@@ -7,7 +7,7 @@
 //! [`Order::neighbors_share_a_batch`] says how well an order mixes.
 //!
 //! ```
-//! use vidrec::order::{Last, Permutation, Ranks};
+//! use vidrec::order::{LastBatch, Permutation, Ranks};
 //!
 //! let order = Permutation::new(10, 42, 0);
 //! let ranks = Ranks::new(10, 2, 2, LastBatch::Pad)?;

@@ -93,7 +93,7 @@ impl Ranks {
     /// ```
     ///
     /// ```
-    /// use vidrec::order::{Last, Ranks};
+    /// use vidrec::order::{LastBatch, Ranks};
     ///
     /// let ranks = Ranks::new(100, 2, 4, LastBatch::Pad)?.by_homes(2);
     /// let home = |rank| ranks.slot(5, rank, 1).unwrap().position % 2;
