@@ -1,4 +1,4 @@
-//! `vidrec cache`: look after the blocks of remote data sets that are kept on disk.
+//! `vidrec cache`: look after the parts of remote data sets that are kept on disk.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ use crate::cli::output::{bytes, count, printable};
 use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
 use crate::edit;
 
-/// Warm, show, trim or clear a cache: a folder with blocks of remote data sets.
+/// Warm, show, trim or clear a cache: a folder with parts of remote data sets.
 ///
 /// Loaders and commands share it and keep it below its limit by themselves. What is removed while a process needs it is
 /// fetched again.

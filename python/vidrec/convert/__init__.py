@@ -9,8 +9,8 @@ MosaicML's MDS    :func:`from_mds`         images, labels, and columns of number
 LeRobot           :func:`from_lerobot`     cameras, features, tasks, splits, depth
 ================  =======================  ====================================================================
 
-JPEGs keep every byte; only the videos of LeRobot are packed anew. The program's commands ``vidrec import`` and
-``vidrec export`` have the formats that need no Python.
+Every function copies JPEGs byte for byte, except that :func:`from_lerobot` packs videos. For formats that need no
+Python, use the commands ``vidrec import`` and ``vidrec export``.
 
 Examples
 --------
