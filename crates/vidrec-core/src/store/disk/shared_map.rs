@@ -61,22 +61,6 @@ impl SharedMap {
         true
     }
 
-    /// Like [`copy`](Self::copy), to rows of `to` that begin `pitch` bytes apart. In the map, the rows follow each
-    /// other. If there is not room for all rows, it returns false and may have copied some.
-    pub fn copy_rows<const WIDTH: usize>(&self, at: u64, rows: usize, to: &mut [u8], pitch: usize) -> bool {
-        let (map, Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
-        let end = rows.checked_mul(WIDTH).and_then(|length| at.checked_add(length));
-        if end.is_none_or(|end| end > map.len()) {
-            return false;
-        }
-        for row in 0..rows {
-            let Some(to) = to.get_mut(row * pitch..).and_then(|to| to.first_chunk_mut::<WIDTH>()) else { return false };
-            // SAFETY: as in `copy`; this row of the source ends no later than `end`.
-            unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(at + row * WIDTH), to.as_mut_ptr(), WIDTH) };
-        }
-        true
-    }
-
     /// Asks the processor to load bytes that will be copied soon. Changes nothing else, and accepts any range.
     #[inline]
     pub fn prefetch(&self, range: Range<u64>) {
@@ -112,10 +96,6 @@ mod tests {
         let mut copy = [0; 8];
         assert!([13, 20, u64::MAX - 7, u64::MAX].iter().all(|&at| !map.copy(at, &mut copy)) && copy == [0; 8]);
         assert!(map.copy(12, &mut copy) && copy == [7; 8]);
-        let mut rows = [0; 11];
-        assert!(map.copy_rows::<3>(14, 2, &mut rows, 8) && rows == [7, 7, 7, 0, 0, 0, 0, 0, 7, 7, 7]);
-        assert!(!map.copy_rows::<3>(15, 2, &mut rows, 8) && !map.copy_rows::<3>(0, 2, &mut rows, 9));
-        assert!(!map.copy_rows::<3>(0, usize::MAX, &mut rows, 0) && !map.copy_rows::<3>(u64::MAX, 1, &mut rows, 0));
         assert!([0, 8].iter().all(|&at| map.word(at).is_some()));
         assert!([4, 16, 24, usize::MAX, usize::MAX - 7].iter().all(|&at| map.word(at).is_none()));
     }
