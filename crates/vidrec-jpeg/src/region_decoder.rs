@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::codec::{Decompressor, RgbPicture, Yuv420, check_limits};
 use super::private_copy::{PrivateCopy, between_reads};
-use super::region::{Cut, Parts, Region, Scale, TileGrid};
+use super::region::{Cut, Region, Scale, TileGrid};
 use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
 use super::tiles::{FoundTiles, TileSelection, Tiler};
 use vidrec_format::allocation;
@@ -124,23 +124,21 @@ impl RegionDecoder {
     ///
     /// The data is damaged, or is not a 4:2:0 YCbCr JPEG.
     pub fn planes(&mut self, jpeg: &[u8], region: Region, scale: Scale, planes: &mut [Vec<u8>; 3]) -> Result<Cut> {
-        self.planes_without(jpeg, region, scale, planes, |_, _| false).map(|part| part.cut)
+        self.decode_region(jpeg, region, scale, planes).map(|part| part.cut)
     }
 
-    /// Decodes as [`planes`](Self::planes) does, except for tiles for whose column and row `is_here` returns true.
-    /// Their samples are already in the planes, which have room for [`Cut`].
-    pub fn planes_without(
+    /// Decodes as [`planes`](Self::planes) does, and also returns the grid and the number of tiles.
+    pub fn decode_region(
         &mut self,
         jpeg: &[u8],
         region: Region,
         scale: Scale,
         planes: &mut [Vec<u8>; 3],
-        is_here: impl Fn(u32, u32) -> bool,
     ) -> Result<DecodedRegion> {
         if let Some(selection) = self.tiler.select(jpeg, region, true) {
             let TileSelection { cut, grid, .. } = selection;
             if self.choice != JpegDecoder::Turbo
-                && let Some(tiles) = self.decode_tiles(jpeg, &selection, scale, planes, is_here)?
+                && let Some(tiles) = self.decode_tiles(jpeg, &selection, scale, planes)?
             {
                 return Ok(DecodedRegion { cut, grid, tiles });
             }
@@ -159,7 +157,7 @@ impl RegionDecoder {
         Ok(DecodedRegion { cut, grid: TileGrid { size, tile_width: 0 }, tiles: 0 })
     }
 
-    /// Decodes the selected tiles that are not yet in the planes with our own decoder, and returns their number.
+    /// Decodes the selected tiles with our own decoder, and returns their number.
     /// `None` if libjpeg-turbo must decode them.
     fn decode_tiles(
         &mut self,
@@ -167,7 +165,6 @@ impl RegionDecoder {
         selection: &TileSelection,
         scale: Scale,
         planes: &mut [Vec<u8>; 3],
-        is_here: impl Fn(u32, u32) -> bool,
     ) -> Result<Option<u32>> {
         self.read_coding()?;
         between_reads();
@@ -176,29 +173,20 @@ impl RegionDecoder {
         let pitch = cut.luma_pitch(scale);
         let mut planes = target(cut, scale, planes)?.planes;
         let (across, restart) = (grid.parts().0 as usize, selection.restart() as usize);
-        let (width, height) = grid.chroma_sides(scale);
         let range = |range: &Range<u32>| range.start as usize..range.end as usize;
-        let mut decode = |wanted: &Parts| {
-            // The place where these parts begin in the planes of all wanted parts.
-            let (x, y) = (wanted.columns.start - parts.columns.start, wanted.rows.start - parts.rows.start);
-            let (x, y) = (x as usize * width, y as usize * height);
+        let mut decode = || {
             let [luma, blue, red] = &mut planes;
-            let at = y * (pitch / 2) + x;
-            let planes = [luma.get_mut(2 * y * pitch + 2 * x..)?, blue.get_mut(at..)?, red.get_mut(at..)?];
+            let planes = [luma.get_mut(..)?, blue.get_mut(..)?, red.get_mut(..)?];
             let target = TilePlanes { planes, pitches: [pitch, pitch / 2, pitch / 2] };
-            let (columns, rows) = (range(&wanted.columns), range(&wanted.rows));
+            let (columns, rows) = (range(&parts.columns), range(&parts.rows));
             self.own.decode(&Tiles { jpeg, coding: coding?, segments, across, columns, rows, restart }, scale, target)
         };
-        let mut tiles = 0;
-        let decoded = missing(parts, is_here).try_for_each(|parts| {
-            tiles += (parts.columns.len() * parts.rows.len()) as u32;
-            decode(&parts)
-        });
+        let decoded = decode();
         if decoded.is_none() && self.choice == JpegDecoder::Own {
             let message = "vidrec's own JPEG decoder: damaged data, or data that no encoder writes";
             return Err(Error::decode(message).help("set the loader option decoder to auto"));
         }
-        Ok(decoded.map(|()| tiles))
+        Ok(decoded.map(|()| (parts.columns.len() * parts.rows.len()) as u32))
     }
 
     /// Decodes `region` of a picture to RGB, which is as large as the region, and returns which part of the picture
@@ -264,30 +252,6 @@ impl RegionDecoder {
 pub fn changed() -> Error {
     Error::lost("the frame changed while it was decoded: another program writes to the file")
         .help("replace files of a data set by renaming new ones, as vidrec does")
-}
-
-/// The parts that are not yet in the planes: a single block of parts if none is, otherwise runs within rows.
-fn missing(parts: &Parts, is_here: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = Parts> {
-    let row = |row: u32| parts.columns.clone().map(move |column| (column, row));
-    let none = parts.rows.clone().flat_map(row).all(|(column, row)| !is_here(column, row));
-    let mut at = (parts.columns.start, parts.rows.start);
-    let mut whole = none.then(|| parts.clone());
-    std::iter::from_fn(move || {
-        if none {
-            return whole.take();
-        }
-        while at.1 < parts.rows.end {
-            let (start, row) = at;
-            let Some(first) = (start..parts.columns.end).find(|&column| !is_here(column, row)) else {
-                at = (parts.columns.start, row + 1);
-                continue;
-            };
-            let end = (first..parts.columns.end).find(|&column| is_here(column, row)).unwrap_or(parts.columns.end);
-            at.0 = end;
-            return Some(Parts { columns: first..end, rows: row..row + 1 });
-        }
-        None
-    })
 }
 
 /// Makes room for the planes of `cut`. This is for tiles that are put there before the others are decoded.

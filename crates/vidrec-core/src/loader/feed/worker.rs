@@ -231,7 +231,7 @@ impl Worker {
                 let mut grid = || self.decoder.grid(jpeg).unwrap_or(TileGrid { size: picture.size, tile_width: 0 });
                 let is_kept = cache.is_some_and(|cache| cache.has_room(grid(), scale).is_some());
                 let region = if is_kept { Region::whole(picture.size) } else { region };
-                let decoded = self.decoder.planes_without(jpeg, region, scale, &mut self.planes, |_, _| false)?;
+                let decoded = self.decoder.decode_region(jpeg, region, scale, &mut self.planes)?;
                 let DecodedRegion { cut, tiles, grid } = decoded;
                 if grid.size != picture.size {
                     return Err(changed());
