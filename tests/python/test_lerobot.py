@@ -13,15 +13,23 @@ from PIL import Image
 import vidrec
 from vidrec.convert import from_lerobot, lerobot_manifest
 
-pytestmark = pytest.mark.full
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:  # Only the tests of the level `full` have it, and this module is imported for each level.
+    pa = pq = None
+
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("pyarrow")]
 
 LENGTHS, CAMERAS, FPS = [7, 1, 30, 12], ["front", "wrist"], 30
 FIRST = [sum(LENGTHS[:episode]) for episode in range(4)]
 TASKS = [["pick"], ["place"], ["pick", "sew ü"], ["place"]]
 KEYS = [f"observation.images.{camera}" for camera in CAMERAS]
-SAID = pa.list_(pa.struct([("role", pa.string()), ("at", pa.float64())]))
+
+
+@pytest.fixture(scope="module")
+def pyarrow():
+    return pytest.importorskip("pyarrow")
 
 
 def picture(number):
@@ -58,7 +66,9 @@ def values(episode):
 def column(name, found):
     if name == "touch":
         return pa.array([png(array) for array in found])
-    return pa.array(found, SAID) if name == "said" else pa.array(found.tolist() if name in ("table", "action") else found)
+    if name == "said":
+        return pa.array(found, pa.list_(pa.struct([("role", pa.string()), ("at", pa.float64())])))
+    return pa.array(found.tolist() if name in ("table", "action") else found)
 
 
 def video(path, numbers, gray=False):
