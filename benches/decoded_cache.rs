@@ -6,12 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 use vidrec::order::{LastBatch, Order};
 use vidrec::{Crop, Dataset, DecodedCache, Dtype, Layout, Loader, LoaderOptions, Normalize, Result};
-
-#[allow(dead_code, unused_imports, reason = "the program uses the rest")]
-#[path = "../src/cli/usage.rs"]
-mod usage;
 
 /// Epochs after which random crops need hardly any tile for the first time.
 const WARM: u64 = 20;
@@ -29,7 +27,11 @@ struct Epoch {
 
 /// Loads an epoch. Nothing of the next one is made ahead.
 fn epoch(loader: &Loader, number: u64) -> Result<Epoch> {
-    let cpu = || usage::usage().map_or(0.0, |usage| usage.cpu_seconds);
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    let cpu = || {
+        let used = getrusage(UsageWho::RUSAGE_SELF).unwrap();
+        seconds(used.user_time()) + seconds(used.system_time())
+    };
     let hits = || loader.stats().decoded_cache.map_or(0, |stats| stats.hits);
     let (before, hits_before, mut frames) = (cpu(), hits(), 0);
     for batch in loader.iter(number)? {

@@ -29,11 +29,8 @@ put "$program/vidrec" usr/bin/vidrec 755
 put "$program/completions/vidrec.bash" usr/share/bash-completion/completions/vidrec
 put "$program/completions/vidrec.fish" usr/share/fish/vendor_completions.d/vidrec.fish
 put "$program/completions/vidrec.zsh" usr/share/zsh/vendor-completions/_vidrec
-for page in "$program"/man/man1/*; do
-  put "$page" "usr/share/man/man1/${page##*/}"
-done
 put CHANGELOG.md usr/share/doc/vidrec/CHANGELOG.md
-gzip --best --no-name "$tree"/usr/share/man/man1/* "$tree/usr/share/doc/vidrec/CHANGELOG.md"
+gzip --best --no-name "$tree/usr/share/doc/vidrec/CHANGELOG.md"
 for file in "$program"/third-party/*; do
   put "$file" "usr/share/doc/vidrec/third-party/${file##*/}"
 done

@@ -87,9 +87,10 @@ try -- $vidrec inspect demo-out/set --clip 0
 say "3. Verify: check structure, ids and every checksum, and decode every frame."
 try -- $vidrec verify demo-out/set --deep
 
-say "4. Look: make a contact sheet, and extract the frames of a clip as files, byte for byte as stored."
+say "4. Look: draw some clips, and write the frames of one as files, byte for byte as stored."
 try -- $vidrec view demo-out/set -o demo-out/sheet.png
-try -- $vidrec extract demo-out/set 0 -o demo-out/frames
+rm -rf demo-out/frames
+try -- $vidrec export frames demo-out/set --clips 0 -o demo-out/frames
 
 say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds.
    Of the demo's build, only what decodes is optimized, and only a little."

@@ -6,7 +6,7 @@
 #
 # target/release-files/ (with --target: target/release-files-TRIPLE/) gets
 #     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
-#     vidrec-VERSION-….tar.gz                 the program, with its notices, man pages and completions
+#     vidrec-VERSION-….tar.gz                 the program, with its notices and completions
 #     vidrec_VERSION_….deb                    the same as a Debian package; on Linux only
 #     vidrec-VERSION-….cdx.json               what both contain, for programs (CycloneDX)
 #     vidrec-VERSION.tar.gz                   the source distribution
@@ -18,8 +18,8 @@
 # docs/dev/release.md says which parts are the same.
 #
 # TRIPLE is Rust's name of the machine that the files are for, such as aarch64-unknown-linux-gnu; without it, this one. For
-# another one, on Linux, you need its Rust target (rustup target add TRIPLE) and, because the program writes its own man
-# pages, Debian's packages binfmt-support, qemu-user-static and libc6-ARCHITECTURE-cross. scripts/try_arm.sh tests those files.
+# another one, on Linux, you need its Rust target (rustup target add TRIPLE) and, because the program writes its own
+# completions, Debian's packages binfmt-support, qemu-user-static and libc6-ARCHITECTURE-cross. scripts/try_arm.sh tests those files.
 #
 # FOLDER already contains those sources; without it, scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is
 # the C compiler and the linker, because it links against an old glibc (2.28, from 2018) whatever version this machine has.
@@ -145,7 +145,6 @@ cp "target/portable/$target/release/vidrec" LICENSE-APACHE LICENSE-MIT "target/$
 # With its pictures.
 tar --create README.md docs/assets/logo.svg docs/pictures/batch.svg | tar --extract --directory "target/$name"
 mkdir "target/$name/completions"
-"target/$name/vidrec" manual "target/$name/man/man1"
 for shell in bash elvish fish powershell zsh; do
   "target/$name/vidrec" completions "$shell" > "target/$name/completions/vidrec.$shell"
 done

@@ -5,7 +5,7 @@
 
 FOLDER gets NOTICE.txt, which says what is inside and under which licences, sbom.cdx.json, which says it to programs (a bill
 of materials, CycloneDX 1.5), crates.txt with the texts of the Rust crates'
-licences, and those of libjpeg-turbo, of the typeface of contact sheets and, with PREFIX as scripts/build_ffmpeg.sh left it,
+licences, and those of libjpeg-turbo and, with PREFIX as scripts/build_ffmpeg.sh left it,
 of FFmpeg, dav1d and zlib.
 """
 
@@ -22,7 +22,6 @@ OPENING = """vidrec is under the MIT licence or the Apache License 2.0, as you c
 
 * libjpeg-turbo, under the IJG licence and the modified BSD licence (libjpeg-turbo-LICENSE.md).
   This software is based in part on the work of the Independent JPEG Group.
-* The typeface DejaVu Sans, Copyright (c) 2003 by Bitstream, Inc. All Rights Reserved (DejaVu-LICENSE.txt).
 * {number} Rust crates, each with its licence in crates.txt.
 """
 
@@ -152,7 +151,6 @@ def main():
     jpeg = next(Path(p["manifest_path"]).parent for p in packages if p["name"] == "turbojpeg-sys") / "libjpeg-turbo"
     shutil.copy(jpeg / "LICENSE.md", args.folder / "libjpeg-turbo-LICENSE.md")
     shutil.copy(jpeg / "README.ijg", args.folder / "libjpeg-turbo-README.ijg")
-    shutil.copy(ROOT / "src/cli/typeface/LICENSE", args.folder / "DejaVu-LICENSE.txt")
     sources = ""
     if args.ffmpeg is not None:
         licences = args.ffmpeg / "licences"

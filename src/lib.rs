@@ -116,8 +116,6 @@ pub use vidrec_core::loader::{
 };
 pub use vidrec_core::progress::{Progress, ProgressFn, no_progress};
 pub use vidrec_core::stop::stoppable;
-#[doc(hidden)]
-pub use vidrec_core::store::disk::refuse_file;
 pub use vidrec_core::store::disk::sigbus::lost_pages;
 pub use vidrec_core::store::disk::write_whole;
 pub use vidrec_core::store::location::is_remote;

@@ -45,7 +45,6 @@ pub fn argument(hint: Hint) -> String {
         Hint::Clock => {
             "let their clocks begin together with vidrec.subset(…, clock=TRACK) or clock='first-frame'".into()
         }
-        Hint::Import => "import it into another folder with the program `vidrec import`".into(),
         other => other.to_string(),
     }
 }

@@ -39,7 +39,7 @@ def check(
     only : sequence of str, optional
         Look for these kinds only: ``"black"``, ``"uniform"`` (one brightness), ``"dark"``, ``"blown-out"``, ``"frozen"``,
         ``"repeated-frames"``, ``"scene-cut"``, ``"near-duplicate"``, ``"leak"``, ``"label-conflict"``, ``"corrupt"``,
-        ``"clock"`` (the cameras of an episode are not known to share one), ``"substituted"`` (the packer noted faults of the video), ``"failed"`` (videos that were not packed).
+        ``"substituted"`` (the packer noted faults of the video), ``"failed"`` (videos that were not packed).
     skip : sequence of str, optional
         Do not look for these kinds.
     distance : int, optional

@@ -48,7 +48,6 @@ FindingKind = Literal[
     "leak",
     "label-conflict",
     "corrupt",
-    "clock",
     "substituted",
     "failed",
 ]

@@ -17,7 +17,7 @@ FOLDER = "reference/commands"
 # The same in each command, so that its page shows it folded.
 FOLDED = "Object storage"
 # Commands that `vidrec --help` does not list.
-HIDDEN = ["completions", "manual"]
+HIDDEN = ["completions"]
 # The non-breaking hyphen.
 HYPHEN = "\u2011"
 

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::check::{CheckOptions, CheckReport, Finding, FindingKind, FoundClip, check};
+use crate::cli::arguments::{parse_threads, words};
 use crate::cli::output::{count, printable};
-use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, clip_list, local, output, threads, words};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, clip_list, local, output};
 
 /// Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
 ///
@@ -17,8 +18,7 @@ use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, clip_list, local, outp
 /// Kinds of findings: black, uniform (one brightness), dark, blown-out; frozen (all frames show the same),
 /// repeated-frames (many in a row do), scene-cut; near-duplicate (clips that show nearly the same), leak (the same, in
 /// different data sets), label-conflict (the same, with different labels); corrupt (a checksum does not match, or a frame
-/// does not decode), clock (the cameras of an episode are not known to share a clock), substituted (the packer noted faults of
-/// the video), failed (videos that were not packed).
+/// does not decode), substituted (the packer noted faults of the video), failed (videos that were not packed).
 #[derive(clap::Args)]
 pub struct Args {
     /// The data sets.
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// Number of threads. [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = threads::parse)]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
     /// Print the report as JSON.
     #[arg(long)]

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::Sharding;
 use crate::edit::{EditOptions, EditReport};
 
-use crate::cli::outcome::{Failure, Outcome, Run};
 use crate::cli::output::{self, bytes, count, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::remote_output::Output;
-use crate::cli::storage::StorageArgs;
+use crate::cli::storage::Output;
+use crate::cli::{Failure, Outcome, ProgressArgs, Run, StorageArgs};
 
 /// The options of a new data set, wherever it is to be.
 #[derive(clap::Args)]
@@ -60,9 +58,8 @@ impl NewSetArgs {
         Ok(reports.into_iter().map(moved).collect())
     }
 
-    fn place(&self) -> Result<Output<'_>, Failure> {
-        let (storage, only_publisher) = (self.storage.storage()?, self.storage.only_publisher());
-        Ok(Output { path: &self.output, storage, overwrite: self.overwrite, only_publisher, progress: self.progress })
+    fn place(&self) -> Result<Output, String> {
+        self.storage.output(&self.output, self.overwrite, self.progress)
     }
 }
 
@@ -113,28 +110,4 @@ fn render(r: &EditReport) -> String {
         text += &format!("  and {} more (--json lists them)\n", r.not_found.len() - SHOWN);
     }
     text
-}
-
-/// `NAME=VALUE`.
-pub fn parse_pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), value.to_owned())) }
-}
-
-/// `NAME=FILE`.
-pub fn parse_file_pair(text: &str) -> Result<(String, PathBuf), String> {
-    let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
-    if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), file.into())) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pairs_are_read() {
-        assert_eq!(parse_pair("a=b=c"), Ok(("a".into(), "b=c".into())));
-        assert_eq!(parse_pair("a="), Ok(("a".into(), String::new())));
-        assert!(parse_pair("=b").is_err() && parse_pair("ab").is_err());
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::clips::ClipArgs;
+use crate::cli::arguments::ClipArgs;
 use crate::cli::output::{bytes, count};
 use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
 use crate::{FetchOptions, FetchReport};

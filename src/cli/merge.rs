@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::cli::Run;
 use crate::cli::edit::{NewSetArgs, print_report};
-use crate::cli::outcome::Run;
 use crate::edit;
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.

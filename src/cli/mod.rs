@@ -2,23 +2,18 @@
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "only packing uses it"))]
 
+mod arguments;
 mod bench;
 mod browse;
-mod cache;
 mod change_table;
 mod check;
 mod clip_list;
-mod clips;
-mod completions;
 mod edit;
-mod examples;
-mod extract;
+mod export;
 mod fetch;
-mod groups;
+mod help;
+mod import;
 mod inspect;
-mod interop;
-mod interrupt;
-mod manual;
 mod merge;
 mod outcome;
 mod output;
@@ -26,32 +21,25 @@ mod output;
 mod packing;
 mod progress;
 mod push;
-mod ranges;
-mod remote_output;
 mod repair;
-mod sheet;
 mod split;
 mod stats;
 mod storage;
 mod subset;
 mod table;
-mod threads;
-mod usage;
 mod verify;
 mod view;
-mod words;
+mod warm;
 
 use std::ffi::OsString;
 use std::sync::LazyLock;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use self::arguments::words;
 use self::outcome::{Failure, Outcome, Run, exit_status};
 use self::progress::ProgressArgs;
-use self::ranges::ClipRange;
-use self::remote_output::Output;
 use self::storage::{RemoteStorageArgs, StorageArgs, local};
-use self::words::words;
 
 /// Pack video data sets once, then feed training as fast as the hardware allows.
 ///
@@ -68,14 +56,13 @@ struct Cli {
 enum Command {
     #[command(flatten)]
     Packing(packing::Command),
+    Import(import::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Check(check::Args),
-    Extract(extract::Args),
     View(view::Args),
     Browse(browse::Args),
-    #[command(flatten)]
-    Interop(interop::Command),
+    Export(export::Args),
     Fetch(fetch::Args),
     Push(push::Args),
     Bench(bench::Args),
@@ -83,11 +70,9 @@ enum Command {
     Split(split::Args),
     Subset(subset::Args),
     Repair(repair::Args),
-    Cache(cache::Args),
+    Warm(warm::Args),
     #[command(hide = true)]
-    Completions(completions::Args),
-    #[command(hide = true)]
-    Manual(manual::Args),
+    Completions(help::CompletionsArgs),
 }
 
 /// The version, and the FFmpeg libraries that read videos. `-V` prints only the first line.
@@ -102,15 +87,15 @@ fn long_version() -> &'static str {
 /// `start` is the command that starts a further process of this program, as a worker.
 pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    let run = crate::stoppable(interrupt::asked(), || match parsed(&args).command {
+    let run = crate::stoppable(&outcome::STOP, || match parsed(&args).command {
         Command::Packing(command) => command.run(start),
+        Command::Import(args) => import::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Check(args) => check::run(&args),
-        Command::Extract(args) => extract::run(&args),
         Command::View(args) => view::run(&args),
         Command::Browse(args) => browse::run(&args),
-        Command::Interop(command) => command.run(),
+        Command::Export(args) => export::run(&args),
         Command::Fetch(args) => fetch::run(&args),
         Command::Push(args) => push::run(&args),
         Command::Bench(args) => bench::run(&args),
@@ -118,24 +103,21 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Split(args) => split::run(&args),
         Command::Subset(args) => subset::run(&args),
         Command::Repair(args) => repair::run(&args),
-        Command::Cache(args) => cache::run(&args),
-        Command::Completions(args) => completions::run(&args, command()),
-        Command::Manual(args) => manual::run(&args, command()),
+        Command::Warm(args) => warm::run(&args),
+        Command::Completions(args) => help::print_completions(&args, command()),
     });
     exit_status(run)
 }
 
 /// The program as the command line describes it.
 fn command() -> clap::Command {
-    groups::added_to(examples::added_to(Cli::command(), "vidrec"))
+    help::with_groups(help::with_examples(Cli::command(), "vidrec"))
 }
 
 fn parsed(args: &[OsString]) -> Cli {
     let mut command = command();
-    let cli = match command.try_get_matches_from_mut(args) {
-        Ok(mut found) => Cli::from_arg_matches_mut(&mut found).map_err(|e| e.format(&mut command)),
-        Err(e) => Err(groups::with_most_frames(groups::suggested(e, &command, args.get(1)), args)),
-    };
+    let found = command.try_get_matches_from_mut(args);
+    let cli = found.and_then(|mut found| Cli::from_arg_matches_mut(&mut found).map_err(|e| e.format(&mut command)));
     cli.unwrap_or_else(|e| e.exit())
 }
 
@@ -146,7 +128,7 @@ mod tests {
     /// The paths of the subcommands of a command that do something themselves.
     fn paths(command: &clap::Command, path: &str) -> Vec<String> {
         let name = |inner: &clap::Command| format!("{path} {}", inner.get_name());
-        let shown = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+        let shown = command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set());
         let below =
             |inner| if clap::Command::has_subcommands(inner) { paths(inner, &name(inner)) } else { vec![name(inner)] };
         shown.flat_map(below).collect()
@@ -156,7 +138,7 @@ mod tests {
     fn each_subcommand_has_some_examples_that_it_takes() {
         let mut wrong = Vec::new();
         for path in paths(&Cli::command(), "vidrec") {
-            let examples: Vec<&str> = examples::of(&path).unwrap_or_default().lines().collect();
+            let examples: Vec<&str> = help::examples_of(&path).unwrap_or_default().lines().collect();
             assert!((2..=5).contains(&examples.len()), "{path}");
             // Examples of other programs are not parsed.
             for example in examples.into_iter().filter(|example| example.starts_with("vidrec ")) {

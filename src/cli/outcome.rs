@@ -1,8 +1,13 @@
-//! The outcome of a subcommand, and the exit status that follows from it.
+//! The outcome of a subcommand, signals, and the exit status that follows from both.
 
-use std::sync::atomic::Ordering;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-use super::{interrupt, output};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::output;
 
 /// The outcome of a subcommand that returned no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +55,24 @@ pub fn exit_status(run: Run) -> u8 {
         Err(e) => {
             output::print_error(e.as_ref());
             // A signal may also have ended another program, such as one that gets credentials, which is no fault.
-            let is_stopped = interrupt::asked().load(Ordering::Relaxed) || output::is_interruption(e.as_ref());
-            if is_stopped { interrupt::STATUS } else { 1 }
+            let is_stopped = STOP.load(Ordering::Relaxed) || output::is_interruption(e.as_ref());
+            if is_stopped { INTERRUPTED } else { 1 }
         }
     }
+}
+
+/// The exit status after Ctrl-C or SIGTERM.
+const INTERRUPTED: u8 = 130;
+
+/// The flag of the program: true once it is to end.
+pub static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Lets the first signal from now on set [`STOP`], for a clean end. The second one ends the program.
+pub fn stop_at_signal() -> io::Result<&'static AtomicBool> {
+    for signal in [SIGINT, SIGTERM] {
+        // The order matters: the first signal finds the flag false and sets it, and only the next one ends the program.
+        flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), Arc::clone(&STOP))?;
+        flag::register(signal, Arc::clone(&STOP))?;
+    }
+    Ok(&STOP)
 }

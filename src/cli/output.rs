@@ -54,7 +54,6 @@ pub fn flags(hint: Hint) -> String {
         Hint::Verify => "`vidrec verify` lists the damage".into(),
         Hint::Repair => "`vidrec repair` saves the intact clips as a new data set".into(),
         Hint::Merge => "write a new data set with `vidrec merge`".into(),
-        Hint::Import => "import it into another folder with `vidrec import`".into(),
         Hint::Plan => "make one with `vidrec plan`".into(),
         Hint::Status => "`vidrec status --missing` lists them".into(),
         Hint::Part => "run the same command again".into(),

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use crate::{DamagedClip, RepairOptions, RepairReport, repair};
 
 use crate::cli::output::{count, grouped, printable};
-use crate::cli::progress::ProgressArgs;
-use crate::cli::{Outcome, Run, output};
+use crate::cli::{Outcome, ProgressArgs, Run, output};
 
 /// Save the intact clips of a damaged data set as a new one, and list exactly what is lost.
 ///

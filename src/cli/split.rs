@@ -6,10 +6,10 @@ use crate::Dataset;
 use crate::edit::{self, KeepTogether, RatioSplit, SplitBy};
 use clap::ArgGroup;
 
-use crate::cli::clip_list;
-use crate::cli::edit::{NewSetArgs, parse_file_pair, print_reports};
-use crate::cli::outcome::Run;
+use crate::cli::arguments::parse_pair;
+use crate::cli::edit::{NewSetArgs, print_reports};
 use crate::cli::output::{self, count, grouped};
+use crate::cli::{Run, clip_list};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
 ///
@@ -38,8 +38,8 @@ pub struct Args {
     no_keep_sources: bool,
     /// A part and a file that names its clips, as `vidrec subset --list` takes it; once for each part. Clips in no list
     /// are in no part.
-    #[arg(long, value_name = "NAME=FILE", value_parser = parse_file_pair)]
-    list: Vec<(String, PathBuf)>,
+    #[arg(long, value_name = "NAME=FILE", value_parser = parse_pair)]
+    list: Vec<(String, String)>,
     /// A part for each value of this attribute, such as split. Clips without it are in no part.
     #[arg(long, value_name = "NAME")]
     attribute: Option<String>,
@@ -53,7 +53,7 @@ impl Args {
             return Ok(SplitBy::Attribute(name.clone()));
         }
         if !self.list.is_empty() {
-            let read = |(name, path): &(String, PathBuf)| Ok((name.clone(), clip_list::read(path, set)?));
+            let read = |(name, path): &(String, String)| Ok((name.clone(), clip_list::read(path.as_ref(), set)?));
             return self.list.iter().map(read).collect::<Result<_, String>>().map(SplitBy::Lists);
         }
         let names = match (&self.names[..], self.ratio.len()) {

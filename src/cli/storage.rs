@@ -1,10 +1,11 @@
-//! How commands read data sets in object storage and on web servers, and which paths must be on this machine.
+//! How commands read and write data sets in object storage and on web servers, and which paths must be on this machine.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Dataset, OpenOptions, Storage};
+use crate::cli::{Failure, ProgressArgs, output};
+use crate::{Dataset, OpenOptions, PushReport, RemoteOutput, Storage};
 
 /// Heading of these options.
 pub const HEADING: &str =
@@ -39,6 +40,14 @@ impl RemoteStorageArgs {
         Ok(Storage { options, timeout, ..Storage::default() })
     }
 
+    /// An output, wherever it is to be.
+    pub fn output(&self, path: &Path, overwrite: bool, progress: ProgressArgs) -> Result<Output, String> {
+        let mut options = RemoteOutput::default();
+        (options.storage, options.overwrite, options.only_publisher) =
+            (self.storage()?, overwrite, self.only_publisher());
+        Ok(Output { path: path.to_owned(), options, progress })
+    }
+
     /// Whether nobody else publishes there.
     pub fn only_publisher(&self) -> bool {
         self.storage.iter().filter_map(|text| text.split_once('=')).any(|(name, value)| is_only_publisher(name, value))
@@ -63,19 +72,12 @@ pub struct StorageArgs {
     cache_bytes: Option<u64>,
 }
 
-/// The memory for bytes of objects. Local data sets ignore it.
-#[derive(clap::Args)]
-pub struct MemoryArgs {
-    /// The most bytes of objects to hold in memory, such as 512MiB: those that were used last, and in up to three eighths of
-    /// it those that the loader needs next. Two batches always fit. [default: 2GiB]
-    #[arg(long, value_name = "SIZE", help_heading = HEADING, value_parser = crate::parse_bytes)]
-    memory_bytes: Option<u64>,
-}
-
 impl StorageArgs {
-    /// Whether nobody else publishes there.
-    pub fn only_publisher(&self) -> bool {
-        self.options.only_publisher()
+    /// An output, wherever it is to be.
+    pub fn output(&self, path: &Path, overwrite: bool, progress: ProgressArgs) -> Result<Output, String> {
+        let mut output = self.options.output(path, overwrite, progress)?;
+        output.options.storage = self.storage()?;
+        Ok(output)
     }
 
     /// The options for the library.
@@ -83,17 +85,49 @@ impl StorageArgs {
         Ok(Storage { cache: self.cache.clone(), cache_bytes: self.cache_bytes, ..self.options.storage()? })
     }
 
-    /// The same for a command that has a loader.
-    pub fn with_memory(&self, memory: &MemoryArgs) -> Result<Storage, String> {
-        let storage = self.storage()?;
-        let memory_bytes = memory.memory_bytes.unwrap_or(storage.memory_bytes);
-        Ok(Storage { memory_bytes, ..storage })
-    }
-
     /// Opens a data set, wherever it is.
-    pub fn open(&self, location: &Path) -> Result<Dataset, Box<dyn std::error::Error>> {
+    pub fn open(&self, location: &Path) -> Result<Dataset, Failure> {
         Ok(Dataset::open_with(location, OpenOptions::from(self.storage()?))?)
     }
+}
+
+/// An output, and what becomes of one that is there.
+pub struct Output {
+    path: PathBuf,
+    options: RemoteOutput,
+    /// Options of how the progress of an upload is shown.
+    progress: ProgressArgs,
+}
+
+impl Output {
+    /// Makes a data set, wherever it is to be. `write` gets the folder to make it in, and whether to replace one there.
+    pub fn write<T>(self, write: impl FnOnce(&Path, bool) -> crate::Result<T>) -> Result<T, Failure> {
+        if !crate::is_remote(&self.path) {
+            return Ok(write(&self.path, self.options.overwrite)?);
+        }
+        // The scratch folder holds only files of earlier runs.
+        let write = |folder: &Path| write(folder, true);
+        let (written, pushed) = crate::write_remote(&self.path, &self.options, write, &mut self.progress.of_upload())?;
+        tell(&pushed);
+        Ok(written)
+    }
+
+    /// The same for several data sets, in folders of the output.
+    pub fn write_parts<T>(self, write: impl FnOnce(&Path, bool) -> crate::Result<T>) -> Result<T, Failure> {
+        if !crate::is_remote(&self.path) {
+            return Ok(write(&self.path, self.options.overwrite)?);
+        }
+        let write = |folder: &Path| write(folder, true);
+        let (written, pushed) =
+            crate::write_remote_parts(&self.path, &self.options, write, &mut self.progress.of_upload())?;
+        pushed.iter().for_each(tell);
+        Ok(written)
+    }
+}
+
+/// Says on standard error what could not be done after the output was there.
+fn tell(pushed: &PushReport) {
+    pushed.notes.iter().for_each(output::tell);
 }
 
 /// `KEY=VALUE`. What is wrong is said without the text, which may be a secret.

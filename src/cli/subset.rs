@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use crate::edit::{self, Changes, ClockStart, Selection};
 
-use crate::cli::edit::{NewSetArgs, parse_pair};
-use crate::cli::outcome::Run;
-use crate::cli::ranges::{self, ClipRange};
-use crate::cli::{change_table, clip_list};
+use crate::cli::arguments::{ClipRange, ordinals, parse_pair};
+use crate::cli::edit::NewSetArgs;
+use crate::cli::{Run, change_table, clip_list};
 
 /// Write some clips of a data set, or all of them, as a data set of their own.
 ///
@@ -16,9 +15,8 @@ use crate::cli::{change_table, clip_list};
 /// names of classes change, the output shares the record files with the input by hard links.
 ///
 /// A FILE names clips in one of these ways: on each line a source, or `#12 a/b.mp4`, a clip's number counted from 0 and its
-/// source, as `vidrec check --list` writes; a number on each line; a .csv, .tsv or .jsonl table with a column clip or source,
-/// such as `vidrec export metadata` writes; or what `vidrec verify --json` or
-/// `vidrec inspect --clip I --json` printed.
+/// source, as `vidrec check --list` writes; a .csv, .tsv or .jsonl table with a column clip or source, such as
+/// `vidrec export metadata` writes; or a .json file with what `vidrec verify --json` printed.
 ///
 /// A TABLE is a .csv or .tsv file with a header line, or a .jsonl file with an object on each line. Column source or column
 /// clip (a number, counted from 0) says which clips a line is for; with both, they must agree. Column label has their new
@@ -71,7 +69,7 @@ pub fn run(args: &Args) -> Run {
     let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
     let list = match args.clips.is_empty() {
         true => read(&args.list)?,
-        false => Some(ranges::ordinals(&args.clips, set.len())?.into()),
+        false => Some(ordinals(&args.clips, set.len())?.into()),
     };
     let selection = Selection {
         classes: args.class.clone(),

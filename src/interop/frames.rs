@@ -5,26 +5,36 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
-use super::clip_json::{self, ClipJson, META_FILE};
-use super::report::track_names;
-use super::sink::{self, ImportOptions, Sink};
-use super::text_file;
-use super::{ExportReport, ImportReport};
-use crate::{Dataset, Error, ProgressFn, Result, limits};
+use super::report::{ExportReport, ImportReport};
+use super::sink::{self, ImportOptions, Sink, malformed, read_text};
+use crate::{ClipInfo, Dataset, Error, Meta, ProgressFn, Result, limits};
 use vidrec_core::natural_order::{NaturalOrder, is_hidden};
 use vidrec_core::progress::Counter;
 use vidrec_core::source_name;
 use vidrec_core::store::disk::NewFolder;
 use vidrec_core::store::disk::inside::Inside;
+use vidrec_core::store::disk::regular_file::{Links, read_regular};
 
-/// The file with everything that is known about a clip, in the clip's folder.
+/// The file with everything that is known about a clip except its frames and tracks, in the clip's folder.
 const CLIP_FILE: &str = "clip.json";
+/// The file with everything that all clips share: class names, settings and provenance.
+const META_FILE: &str = "vidrec.json";
 
-/// Writes a folder of images for each clip to a new folder.
+/// The contents of `clip.json`.
+#[derive(Serialize, Deserialize)]
+struct ClipJson {
+    #[serde(flatten)]
+    info: ClipInfo,
+    /// The presentation time of each frame, and its ordinal in its source, if it is known.
+    times: Vec<(i64, Option<u32>)>,
+}
+
+/// Writes a folder of images for each of some clips to a new folder.
 ///
-/// A frame is `CLIP/FRAME.jpg`, such as `000012/003.jpg`. `CLIP/clip.json` holds everything else that is known
+/// A frame is `CLIP/FRAME.jpg`, such as `000012/003.jpg` for frame 3 of clip 12. `CLIP/clip.json` holds everything else that is known
 /// about the clip, except its tracks, which the report names.
 ///
 /// # Errors
@@ -32,24 +42,36 @@ const CLIP_FILE: &str = "clip.json";
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder;
 /// [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
-    let counter = &mut Counter::new(Some(dataset.len()), progress);
-    let tracks_left_out = track_names(dataset)?;
+pub fn export(
+    dataset: &Dataset,
+    clips: impl IntoIterator<Item = u64>,
+    out: &Path,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ExportReport> {
+    let clips: BTreeSet<u64> = clips.into_iter().collect();
+    let (counter, mut frames) = (&mut Counter::new(Some(clips.len() as u64), progress), 0);
     let mut folder = NewFolder::create(out)?;
-    for clip in dataset.clips() {
-        let clip = clip?;
-        let name = format!("{:06}", clip.ordinal());
+    for &ordinal in &clips {
+        let (clip, name) = (dataset.clip(ordinal)?, format!("{ordinal:06}"));
+        let mut times = Vec::new();
         for (t, frame) in clip.frames().enumerate() {
             let frame = frame?;
             frame.check()?;
             folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
+            times.push((frame.pts(), frame.source_index()));
         }
-        let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
-        folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
+        folder.write_many(format!("{name}/{CLIP_FILE}"), &json(&ClipJson { info: clip.info()?, times }))?;
+        frames += u64::from(clip.frame_count());
         counter.add(clip.frame_count().into(), 0)?;
     }
-    clip_json::write_meta(dataset, &mut folder)?;
-    Ok(ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) })
+    folder.write(META_FILE, &json(dataset.meta().unwrap_or(&Meta::default())))?;
+    let report = ExportReport::without_tracks(dataset, folder.publish()?)?;
+    Ok(ExportReport { clips: clips.len() as u64, frames, ..report })
+}
+
+/// Returns a value as JSON. Serializing strings and numbers cannot fail.
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec_pretty(value).unwrap_or_default()
 }
 
 /// Imports each folder below `root` that contains images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
@@ -75,25 +97,26 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
     }
     let classes: BTreeSet<String> = folders.iter().filter_map(|(folder, _)| class(folder)).collect();
     let classes: Vec<String> = classes.into_iter().collect();
-    let meta = clip_json::read_meta(root)?.unwrap_or_else(|| sink::meta("frames", classes.clone()));
+    let meta_file = root.join(META_FILE);
+    let meta = match meta_file.exists() {
+        true => Meta::from_json(read_text(&meta_file)?.as_bytes())
+            .map_err(|e| malformed(&meta_file, format!("this is not JSON in vidrec's form: {e}")))?,
+        false => sink::meta("frames", classes.clone()),
+    };
     let mut sink = Sink::create(out, meta, options, progress)?;
     for (folder, files) in &folders {
-        let picture = |file: &PathBuf| text_file::read_bytes(file, limits::MAX_RECORD_BYTES).map(Cow::Owned);
-        let pictures = files.iter().map(picture).collect::<Result<Vec<_>>>();
-        let clip = clip(root, folder, &classes, options);
-        let clip = clip.and_then(|clip| match files.is_empty() && !clip.pts.is_empty() {
-            true => {
-                Err(Error::decode("the images of the clip are missing").file(root.join(source_name::to_path(folder))))
+        let place = root.join(source_name::to_path(folder));
+        let read = |file: &PathBuf| read_regular(file, limits::MAX_RECORD_BYTES, Links::Follow).map(Cow::Owned);
+        let pictures = files.iter().map(read).collect::<Result<Vec<_>>>();
+        match clip(root, folder, &classes, &sink).and_then(|clip| Ok((clip, pictures?))) {
+            Ok((clip, _)) if files.is_empty() && !clip.times.is_empty() => {
+                sink.leave_out(folder, Error::decode("the images of the clip are missing").file(place))?;
             }
-            false => Ok(clip),
-        });
-        match clip.and_then(|clip| Ok((clip, pictures?))) {
             Ok((clip, pictures)) => {
-                let name = |e: Error| match e.frame().and_then(|t| files.get(t as usize)) {
-                    Some(file) => e.file(file),
-                    None => e.file(root.join(source_name::to_path(folder))),
-                };
-                sink.add(folder, &clip, &pictures).map_err(name)?;
+                sink.add(folder, clip.info, &clip.times, &pictures).map_err(|e| {
+                    let file = e.frame().and_then(|t| files.get(t as usize)).unwrap_or(&place);
+                    e.file(file)
+                })?;
             }
             Err(e) => sink.leave_out(folder, e)?,
         }
@@ -140,20 +163,18 @@ fn class(folder: &str) -> Option<String> {
     folder.split_once('/').map(|(class, _)| class.to_owned())
 }
 
-fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) -> Result<ClipJson> {
+fn clip(root: &Path, folder: &str, classes: &[String], sink: &Sink<'_, '_>) -> Result<ClipJson> {
     let path = root.join(source_name::to_path(folder)).join(CLIP_FILE);
     if path.exists() {
-        let value = serde_json::from_str(&text_file::read(&path)?).ok();
-        let ours = value.as_ref().and_then(ClipJson::from_value);
-        return ours.ok_or_else(|| text_file::malformed(&path, "this is not JSON in vidrec's form"));
+        let clip = serde_json::from_str(&read_text(&path)?);
+        return clip.map_err(|e| malformed(&path, format!("this is not JSON in vidrec's form: {e}")));
     }
     // Images in `root` itself are one clip with its name.
     let own_name = || source_name::of_os_str(root.file_name().unwrap_or_default());
-    let name = if folder.is_empty() { own_name() } else { folder.to_owned() };
-    let mut clip = ClipJson::named(name, options.time_base);
+    let mut info = sink.clip(if folder.is_empty() { own_name() } else { folder.to_owned() });
     if let Some(class) = class(folder) {
-        clip.label = classes.iter().position(|c| *c == class).map(|i| i as u32);
-        clip.class = class;
+        info.label = classes.iter().position(|c| *c == class).map(|i| i as u32);
+        info.class = class;
     }
-    Ok(clip)
+    Ok(ClipJson { info, times: Vec::new() })
 }

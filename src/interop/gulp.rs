@@ -8,22 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::clip_json::{self, ClipJson};
-use super::report::track_names;
-use super::sink::{self, ImportOptions, Sink};
-use super::{ExportReport, ImportReport, text_file};
-use crate::{Clip, Dataset, Error, JsonObject, ProgressFn, Result};
-use vidrec_core::progress::Counter;
+use super::report::ImportReport;
+use super::sink::{self, ImportOptions, Sink, file_name, malformed, read_text};
+use crate::{ClipInfo, Error, ErrorKind, JsonObject, ProgressFn, Result, limits};
 use vidrec_core::store::disk::map::MappedFile;
-use vidrec_core::store::disk::{NewFile, NewFolder};
 
 /// The file with the class names and their labels, beside the chunks.
 const LABELS_FILE: &str = "label2idx.json";
-
-/// The key in a clip's metadata under which an export stores everything that the data set knows about the clip.
-const OUR_KEY: &str = "vidrec";
 
 /// A video in a `.gmeta` file.
 #[derive(Debug, Deserialize)]
@@ -37,90 +30,8 @@ struct GulpClip {
 /// A `.gmeta` file, by id.
 type GulpMeta = BTreeMap<String, GulpClip>;
 
-/// Writes chunks of up to `clips_per_chunk` clips to a new folder.
-///
-/// A clip's id is its ordinal. Its metadata contains `label` (a class name, or a number as text), `id` (the
-/// source) and its attributes. Everything else is under the key `vidrec`, so that an import restores the same
-/// clip. A chunk has no room for tracks, which the report names, nor for clips without frames, which it counts.
-///
-/// # Errors
-///
-/// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder, or if
-/// `clips_per_chunk` is 0; [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
-pub fn export(
-    dataset: &Dataset,
-    out: &Path,
-    clips_per_chunk: u64,
-    progress: &mut ProgressFn<'_>,
-) -> Result<ExportReport> {
-    if clips_per_chunk == 0 {
-        return Err(Error::usage("a chunk needs at least one clip"));
-    }
-    let counter = &mut Counter::new(Some(dataset.len()), progress);
-    let tracks_left_out = track_names(dataset)?;
-    let mut folder = NewFolder::create(out)?;
-    let mut labels: BTreeMap<String, u32> = dataset.classes().iter().cloned().zip(0..).collect();
-    let mut without_frames = 0;
-    for (chunk, first) in (0..dataset.len()).step_by(clips_per_chunk as usize).enumerate() {
-        let mut data = folder.file(format!("data_{chunk}.gulp"))?;
-        let mut entries = Vec::new();
-        for ordinal in first..dataset.len().min(first.saturating_add(clips_per_chunk)) {
-            let clip = dataset.clip(ordinal)?;
-            if clip.frame_count() == 0 {
-                without_frames += 1;
-                counter.add(0, 0)?;
-                continue;
-            }
-            let id = ordinal.to_string();
-            let json = ClipJson::of(&clip)?;
-            if let Some((name, label)) = label_name(&json) {
-                labels.insert(name, label);
-            }
-            let frames = write_frames(&clip, &mut data)?;
-            let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
-            entries.push(format!("\"{id}\": {video}"));
-            counter.add(clip.frame_count().into(), 0)?;
-        }
-        folder.finish(data)?;
-        // The JSON is built by hand, to keep the keys in the order of the clips.
-        folder.write(format!("meta_{chunk}.gmeta"), format!("{{{}}}", entries.join(",\n")).as_bytes())?;
-    }
-    folder.write(LABELS_FILE, &serde_json::to_vec(&labels).unwrap_or_default())?;
-    clip_json::write_meta(dataset, &mut folder)?;
-    let report = ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) };
-    Ok(report.without_frames(without_frames))
-}
-
-fn write_frames(clip: &Clip<'_>, data: &mut NewFile) -> Result<Vec<[u64; 3]>> {
-    let mut infos = Vec::new();
-    for frame in clip.frames() {
-        let frame = frame?;
-        frame.check()?;
-        let (offset, length) = (data.bytes, frame.jpeg().len() as u64);
-        let padded = length.next_multiple_of(4);
-        data.write(frame.jpeg())?;
-        data.write(&[0; 3][..(padded - length) as usize])?;
-        infos.push([offset, padded - length, padded]);
-    }
-    Ok(infos)
-}
-
-/// Returns the label's name, which GulpIO's own loader looks up in `label2idx.json`, and the label.
-fn label_name(clip: &ClipJson) -> Option<(String, u32)> {
-    let label = clip.label?;
-    Some(if clip.class.is_empty() { (label.to_string(), label) } else { (clip.class.clone(), label) })
-}
-
-fn meta_data(clip: &ClipJson) -> Value {
-    let mut data = clip.attributes.0.clone();
-    data.insert("id".into(), json!(clip.source));
-    if let Some((name, _)) = label_name(clip) {
-        data.insert("label".into(), json!(name));
-    }
-    data.insert(OUR_KEY.into(), clip.to_value());
-    Value::Object(data)
-}
+/// The labels of classes.
+type Labels = BTreeMap<String, u32>;
 
 /// Imports all chunks of a folder, in order of number. The videos of a chunk are in order of their frames.
 ///
@@ -143,38 +54,29 @@ pub fn import(
     if chunks.is_empty() {
         return Err(Error::usage("there are no GulpIO chunks here").file(folder).expected("data_0.gulp, meta_0.gmeta"));
     }
-    let metas: Vec<Result<GulpMeta>> = chunks.values().map(Chunk::meta).collect();
-    let labels = Labels::find(folder, metas.iter().flatten())?;
-    let meta = clip_json::read_meta(folder)?.unwrap_or_else(|| sink::meta("gulp", labels.classes()));
-    let mut sink = Sink::create(out, meta, options, progress)?;
-    for (chunk, meta) in chunks.values().zip(metas) {
-        match meta.and_then(|meta| Ok((meta, MappedFile::open(chunk.data()?)?))) {
+    let metas: Vec<Result<GulpMeta>> = chunks.iter().map(|data| read_meta(data)).collect();
+    let labels = labels(folder, metas.iter().flatten())?;
+    let mut sink = Sink::create(out, sink::meta("gulp", classes(&labels)), options, progress)?;
+    for (path, meta) in chunks.iter().zip(metas) {
+        match meta.and_then(|meta| Ok((meta, MappedFile::open(path)?))) {
             Ok((meta, bytes)) => {
-                add_chunk(&mut sink, chunk, meta, &bytes, &labels, options)?;
-                bytes.prove_whole(chunk.data()?)?;
+                add_chunk(&mut sink, path, meta, &bytes, &labels)?;
+                bytes.prove_whole(path)?;
             }
-            Err(e) => sink.leave_out(&chunk.name(), e)?,
+            Err(e) => sink.leave_out(&file_name(path), e)?,
         }
     }
     sink.finish()
 }
 
-fn add_chunk(
-    sink: &mut Sink<'_, '_>,
-    chunk: &Chunk,
-    meta: GulpMeta,
-    bytes: &[u8],
-    labels: &Labels,
-    options: &ImportOptions,
-) -> Result<()> {
+fn add_chunk(sink: &mut Sink<'_, '_>, path: &Path, meta: GulpMeta, bytes: &[u8], labels: &Labels) -> Result<()> {
     let mut videos: Vec<_> = meta.into_iter().collect();
     videos.sort_by_key(|(_, video)| video.frame_info.first().map_or(u64::MAX, |&(offset, ..)| offset));
     for (id, video) in videos {
-        let place = format!("{}, video {id}", chunk.name());
-        let clip = clip(&id, &video, labels, options);
+        let place = format!("{}, video {id}", file_name(path));
         match frames(&video, bytes) {
-            Ok(frames) => sink.add(&place, &clip, &frames)?,
-            Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("this is video {id}")))?,
+            Ok(frames) => sink.add(&place, described(sink.clip(id), &video, labels), &[], &frames)?,
+            Err(e) => sink.leave_out(&place, e.file(path).also_help(format!("this is video {id}")))?,
         }
     }
     Ok(())
@@ -199,99 +101,68 @@ fn frames<'a>(video: &GulpClip, bytes: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>> {
     video.frame_info.iter().enumerate().map(frame).collect()
 }
 
-fn clip(id: &str, video: &GulpClip, labels: &Labels, options: &ImportOptions) -> ClipJson {
-    let mut clip = ClipJson::named(id.to_owned(), options.time_base);
+/// Adds a video's metadata to its clip. A label that a data set cannot have becomes the attribute `label_value`.
+fn described(mut clip: ClipInfo, video: &GulpClip, labels: &Labels) -> ClipInfo {
     let Some(data) = video.meta_data.first().and_then(Value::as_object) else { return clip };
-    if let Some(ours) = data.get(OUR_KEY).and_then(ClipJson::from_value) {
-        return ours;
-    }
     clip.attributes = JsonObject(data.clone());
     match clip.attributes.0.remove("label") {
         Some(Value::String(name)) => {
-            clip.label = labels.0.get(&name).copied();
+            clip.label = labels.get(&name).copied();
             clip.class = name;
         }
-        Some(other) => clip.set_label(&other),
-        None => {}
+        Some(value) if !value.is_null() => {
+            let number = value.as_u64().filter(|&n| n <= limits::MAX_LABEL as u64);
+            clip.label = number.map(|n| n as u32);
+            if number.is_none() {
+                clip.attributes.0.insert("label_value".into(), value);
+            }
+        }
+        _ => {}
     }
     clip
 }
 
-/// Labels by the name of their class.
-struct Labels(BTreeMap<String, u32>);
-
-impl Labels {
-    fn find<'a>(folder: &Path, metas: impl Iterator<Item = &'a GulpMeta>) -> Result<Self> {
-        let path = folder.join(LABELS_FILE);
-        if path.exists() {
-            let labels = serde_json::from_str(&text_file::read(&path)?);
-            return labels
-                .map(Labels)
-                .map_err(|e| text_file::malformed(&path, format!("not class names and labels: {e}")));
-        }
-        let names: BTreeSet<&str> = metas
-            .flat_map(|meta| meta.values())
-            .filter_map(|video| video.meta_data.first()?.get("label")?.as_str())
-            .collect();
-        Ok(Labels(names.into_iter().map(str::to_owned).zip(0..).collect()))
+/// Returns the labels of `label2idx.json`, or else the positions of all names in order.
+fn labels<'a>(folder: &Path, metas: impl Iterator<Item = &'a GulpMeta>) -> Result<Labels> {
+    let path = folder.join(LABELS_FILE);
+    if path.exists() {
+        let labels = serde_json::from_str(&read_text(&path)?);
+        return labels.map_err(|e| malformed(&path, format!("not class names and labels: {e}")));
     }
-
-    /// Returns the names by label, if the labels are 0, 1, 2, …
-    fn classes(&self) -> Vec<String> {
-        let mut by_label: Vec<_> = self.0.iter().map(|(name, &label)| (label, name.clone())).collect();
-        by_label.sort();
-        let dense = (0..).zip(&by_label).all(|(i, &(label, _))| i == label);
-        if dense { by_label.into_iter().map(|(_, name)| name).collect() } else { Vec::new() }
-    }
+    let label = |video: &'a GulpClip| video.meta_data.first()?.get("label")?.as_str();
+    let names: BTreeSet<&str> = metas.flat_map(|meta| meta.values()).filter_map(label).collect();
+    Ok(names.into_iter().map(str::to_owned).zip(0..).collect())
 }
 
-/// The two files of a chunk, either of which may be missing.
-#[derive(Debug, Default)]
-struct Chunk {
-    data: Option<PathBuf>,
-    meta: Option<PathBuf>,
+/// Returns the names by label, if the labels are 0, 1, 2, …
+fn classes(labels: &Labels) -> Vec<String> {
+    let by_label: BTreeMap<u32, &String> = labels.iter().map(|(name, &label)| (label, name)).collect();
+    let is_dense = by_label.len() == labels.len() && by_label.keys().copied().eq(0..labels.len() as u32);
+    if is_dense { by_label.into_values().cloned().collect() } else { Vec::new() }
 }
 
-impl Chunk {
-    fn name(&self) -> String {
-        text_file::name(self.data.as_ref().or(self.meta.as_ref()).map_or(Path::new(""), |p| p))
-    }
-
-    fn data(&self) -> Result<&Path> {
-        self.data
-            .as_deref()
-            .ok_or_else(|| text_file::malformed(self.meta.as_deref().unwrap_or(Path::new("")), "its .gulp is missing"))
-    }
-
-    fn meta(&self) -> Result<GulpMeta> {
-        let Some(path) = &self.meta else {
-            let what = "its .gmeta is missing, which GulpIO writes last, and which says where each video begins";
-            return Err(text_file::malformed(self.data()?, what));
-        };
-        if fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0) {
-            return Err(text_file::malformed(path, "the file is empty"));
-        }
-        let text = text_file::read(path)
-            .map_err(|e| e.help("if the metadata is pickled, first convert it to JSON with GulpIO"))?;
-        serde_json::from_str(&text)
-            .map_err(|e| text_file::malformed(path, format!("this is not the metadata of a chunk: {e}")))
-    }
+/// Reads the `.gmeta` beside a chunk: `meta_0.gmeta` beside `data_0.gulp`.
+fn read_meta(data: &Path) -> Result<GulpMeta> {
+    let path = data.with_file_name(file_name(data).replacen("data", "meta", 1)).with_extension("gmeta");
+    let pickled = "if the metadata is pickled, first convert it to JSON with GulpIO";
+    let text = read_text(&path).map_err(|e| if e.kind() == ErrorKind::Decode { e.help(pickled) } else { e })?;
+    serde_json::from_str(&text).map_err(|e| malformed(&path, format!("this is not the metadata of a chunk: {e}")))
 }
 
-/// Returns the chunks of a folder by the first number in the names of their files.
-fn chunks(folder: &Path) -> Result<BTreeMap<u64, Chunk>> {
+/// Returns the `.gulp` files that a folder has or that a `.gmeta` is for, by the first number in their names.
+fn chunks(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |e| Error::io("list the folder", folder, e);
-    let mut chunks: BTreeMap<u64, Chunk> = BTreeMap::new();
+    let mut chunks: BTreeMap<u64, PathBuf> = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let name = text_file::name(&path);
+        let name = file_name(&entry.map_err(failed)?.path());
         let digits = name.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
-        let Some(number) = digits.and_then(|d| d.parse().ok()) else { continue };
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("gulp") => chunks.entry(number).or_default().data = Some(path),
-            Some("gmeta") => chunks.entry(number).or_default().meta = Some(path),
-            _ => {}
-        }
+        let Some(number) = digits.and_then(|digits| digits.parse().ok()) else { continue };
+        let data = match name.rsplit_once('.') {
+            Some((_, "gulp")) => name,
+            Some((stem, "gmeta")) => format!("{}.gulp", stem.replacen("meta", "data", 1)),
+            _ => continue,
+        };
+        chunks.insert(number, folder.join(data));
     }
-    Ok(chunks)
+    Ok(chunks.into_values().collect())
 }

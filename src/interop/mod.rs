@@ -3,7 +3,7 @@
 //! | format | import | export | kept by an export and an import |
 //! | --- | --- | --- | --- |
 //! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
-//! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything |
+//! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | | |
 //! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
 //! | tables: [`metadata`] | | CSV, JSON lines | |
@@ -17,7 +17,7 @@
 //! export writes a folder that appears under its name only when it is complete.
 //!
 //! ```
-//! use vidrec::interop::{ImportOptions, gulp, mxnet};
+//! use vidrec::interop::{ImportOptions, frames, mxnet};
 //! use vidrec::{ClipInfo, Dataset, FrameData, Writer, WriterOptions, no_progress};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
@@ -28,27 +28,25 @@
 //! # writer.append(&ClipInfo { label: Some(3), ..ClipInfo::default() }, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }; 2])?;
 //! # writer.finish()?;
 //! let train = Dataset::open(at("train"))?;
-//! gulp::export(&train, &at("gulp"), 100, &mut no_progress)?;
+//! frames::export(&train, &at("jpegs"), &mut no_progress)?;
 //! let options = &ImportOptions { retile: true, ..ImportOptions::default() };
-//! let report = gulp::import(&at("gulp"), &at("again"), options, &mut no_progress)?;
+//! let report = frames::import(&at("jpegs"), &at("again"), options, &mut no_progress)?;
 //! assert_eq!((report.clips, report.frames), (1, 2));
 //!
 //! // Another program's record file, with two frames per clip.
 //! mxnet::export(&train, &at("mxnet"), &mut no_progress)?;
 //! let two = mxnet::MxnetOptions { frames_per_clip: Some(2), ..mxnet::MxnetOptions::default() };
-//! mxnet::import_in_place(&[at("mxnet/shard-00000.rec")], false, (1, 25), &two, &mut no_progress)?;
-//! assert_eq!(Dataset::open(at("mxnet"))?.clip(0)?.label(), Some(3));
+//! mxnet::import(&[at("mxnet/shard-00000.rec")], &at("from-mxnet"), options, &two, &mut no_progress)?;
+//! assert_eq!(Dataset::open(at("from-mxnet"))?.clip(0)?.label(), Some(3));
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
-mod clip_json;
 pub mod frames;
 pub mod gulp;
 pub mod metadata;
 pub mod mxnet;
 mod report;
 mod sink;
-mod text_file;
 pub mod texts;
 
 pub use report::{ExportReport, ImportReport, LeftOut};

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::interop::clip_json::ClipJson;
-use crate::interop::sink;
-use crate::interop::sink::Sink;
-use crate::interop::{ImportOptions, ImportReport, text_file};
-use crate::{Error, JsonObject, ProgressFn, Result, limits};
+use super::report::ImportReport;
+use super::sink::{self, ImportOptions, Sink, file_name};
+use crate::{ClipInfo, Error, JsonObject, ProgressFn, Result, limits};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 
 /// A shard ends when its lines have this many bytes, because the writer keeps texts in memory until then.
@@ -53,7 +51,7 @@ pub fn import(
     let mut names = BTreeSet::new();
     for file in files {
         for_each_line(file, &mut |_, line| {
-            let name = line.ok().and_then(|object| Some(object.0.get("label")?.as_str()?.to_owned()));
+            let name = line.ok().and_then(|(_, object)| Some(object.0.get("label")?.as_str()?.to_owned()));
             names.extend(name.filter(|name| !name.is_empty()));
             Ok(())
         })?;
@@ -63,15 +61,14 @@ pub fn import(
     let mut sink = Sink::create(out, sink::meta("texts", names.clone()), options, progress)?;
     let mut bytes = 0;
     for file in files {
-        for_each_line(file, &mut |place, line| {
-            let name = format!("{}:{}", text_file::name(file), place.number);
-            let clip = line.and_then(|object| clip(name.clone(), object, &classes));
-            match clip.map_err(|e| e.file(file).also_help(format!("this is line {}", place.number))) {
-                Ok(clip) => {
-                    bytes += place.bytes;
-                    sink.add(&name, &clip, &[]).map_err(|e| e.file(file))?;
+        for_each_line(file, &mut |number, line| {
+            let name = format!("{}:{number}", file_name(file));
+            match line.and_then(|(length, object)| Ok((length, clip(name.clone(), object, &classes)?))) {
+                Ok((length, clip)) => {
+                    bytes += length;
+                    sink.add(&name, clip, &[], &[]).map_err(|e| e.file(file))?;
                 }
-                Err(e) => sink.leave_out(&name, e)?,
+                Err(e) => sink.leave_out(&name, e.file(file).also_help(format!("this is line {number}")))?,
             }
             if bytes >= SHARD_BYTES {
                 bytes = 0;
@@ -83,16 +80,8 @@ pub fn import(
     sink.finish()
 }
 
-/// The place of a line.
-struct Line {
-    /// Its number, counted from 1.
-    number: u64,
-    /// Its length.
-    bytes: u64,
-}
-
-/// Calls `each` with every line that is not empty, and the object on it.
-fn for_each_line(file: &Path, each: &mut dyn FnMut(Line, Result<JsonObject>) -> Result<()>) -> Result<()> {
+/// Calls `each` with the number of every line that is not empty, its length, and the object on it.
+fn for_each_line(file: &Path, each: &mut dyn FnMut(u64, Result<(u64, JsonObject)>) -> Result<()>) -> Result<()> {
     let failed = |e| Error::io("read the file", file, e);
     let mut reader = BufReader::new(open_regular(file, Links::Follow)?);
     let mut line = Vec::new();
@@ -115,7 +104,7 @@ fn for_each_line(file: &Path, each: &mut dyn FnMut(Line, Result<JsonObject>) -> 
             true => Err(Error::limit("the line is too long").expected(format!("at most {} bytes", most - 1))),
             false => object(text),
         };
-        each(Line { number, bytes: read as u64 }, object)?;
+        each(number, object.map(|object| (read as u64, object)))?;
     }
     Ok(())
 }
@@ -129,8 +118,8 @@ fn object(line: &[u8]) -> Result<JsonObject> {
 }
 
 /// The clip of a line.
-fn clip(source: String, mut object: JsonObject, classes: &BTreeMap<&str, u32>) -> Result<ClipJson> {
-    let mut clip = ClipJson::named(source, (1, 1));
+fn clip(source: String, mut object: JsonObject, classes: &BTreeMap<&str, u32>) -> Result<ClipInfo> {
+    let mut clip = ClipInfo { source, time_base: (1, 1), ..ClipInfo::default() };
     let label = object.0.remove("label").unwrap_or_default();
     let number = label.as_u64().filter(|&n| n <= limits::MAX_LABEL as u64).and_then(|n| u32::try_from(n).ok());
     match &label {

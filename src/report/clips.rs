@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::check::Finding;
 use super::facts;
-use super::options::NamedSet;
+use super::figures::NamedSet;
 use super::page::in_script;
 use super::strip::{Strip, StripSize};
 use crate::{Error, Result};

@@ -5,13 +5,46 @@ use std::path::Path;
 use super::check::{CheckOptions, CheckReport, check};
 use super::clips::{self, Labels, PageClip};
 use super::data::{MOST_FINDINGS, page_data};
-use super::figures::{Checked, Report, Shown, all_figures};
-use super::options::{NamedSet, ReportOptions};
+use super::figures::{Checked, NamedSet, Report, Shown, all_figures};
 use super::page::{self, Page, in_script};
 use crate::{Dataset, Error, ProgressFn, Result, shown_bytes, write_whole};
 use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::regular_file::refuse_others;
 use vidrec_core::threads;
+
+/// Options of [`report`].
+///
+/// ```
+/// use vidrec::report::ReportOptions;
+///
+/// let options = ReportOptions { clips: 200, ..ReportOptions::default() };
+/// assert_eq!(options.budget, 14_000_000);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// The title of the page. Default: the names of the data sets.
+    pub title: Option<String>,
+    /// The most clips to show, of all data sets together. Default 1000. If there are more, they are drawn by
+    /// class.
+    pub clips: u64,
+    /// The most bytes that the page may have. Default 14 MB, which mail servers take. To stay within the limit, strips get
+    /// smaller first, and then fewer.
+    pub budget: u64,
+    /// Whether to look for findings in all clips, which decodes every frame. `None`, the default: in all clips if
+    /// all data sets are local; otherwise in none.
+    pub check: Option<bool>,
+    /// The seed for the choice of the clips. Default 0.
+    pub seed: u64,
+    /// The number of threads that decode frames; `None`, the default, for one per core. The page is the same for
+    /// any number.
+    pub threads: Option<usize>,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        ReportOptions { title: None, clips: 1000, budget: 14_000_000, check: None, seed: 0, threads: None }
+    }
+}
 
 /// Describes data sets, and writes a page about them to `out` if a path is given. Replaces an existing file.
 ///

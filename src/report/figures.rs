@@ -1,12 +1,20 @@
-//! All figures about some data sets: what `vidrec browse --export FILE --json` prints.
+//! Data sets, and all figures about them: what `vidrec browse --export FILE --json` prints.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::check::FindingKind;
-use super::options::NamedSet;
-use crate::{Fingerprint, JsonObject, Result, Stats, stats_of};
+use crate::{Dataset, Fingerprint, JsonObject, Result, Stats, stats_of};
+
+/// A data set, and its name on the page.
+#[derive(Debug, Clone)]
+pub struct NamedSet {
+    /// The name of the data set on the page, such as its path.
+    pub name: String,
+    /// The data set.
+    pub set: Dataset,
+}
 
 /// The figures that [`report`](super::report()) returns. `vidrec browse --export FILE --json` prints the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,23 +6,20 @@
 
 pub mod check;
 
-mod answer;
 mod clips;
 mod data;
 mod export;
 mod facts;
 mod figures;
-mod options;
 mod page;
 mod site;
 mod strip;
-pub(crate) mod thumbnail;
 mod tracks;
 
-#[doc(hidden)]
-pub use self::answer::Answer;
-pub use self::export::report;
-pub use self::figures::{Checked, Report, SetFigures, Shown};
-pub use self::options::{NamedSet, ReportOptions};
+pub use self::export::{ReportOptions, report};
+pub use self::figures::{Checked, NamedSet, Report, SetFigures, Shown};
 #[doc(hidden)]
 pub use self::site::Site;
+pub(crate) use self::strip::thumbnail;
+#[doc(hidden)]
+pub use self::tracks::Answer;

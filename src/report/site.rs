@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::answer::Answer;
 use super::check::{CheckReport, FindingKind};
 use super::data::{self, MOST_FINDINGS, page_data};
 use super::facts;
-use super::figures::{Report, all_figures};
-use super::options::NamedSet;
+use super::figures::{NamedSet, Report, all_figures};
 use super::page::{Page, in_script};
-use super::tracks;
+use super::tracks::{self, Answer};
 use crate::{Clip, Result};
 
 /// The clips that are described at once for a search, and about the most bytes of their descriptions.

@@ -1,13 +1,31 @@
-//! The frames of a clip side by side in one small JPEG.
+//! Frames as small pictures, and the frames of a clip side by side in one small JPEG.
 
 use image::{Rgb, RgbImage, imageops};
 use serde::Serialize;
 use turbojpeg::{Compressor, Subsamp};
 
-use super::thumbnail::thumbnail;
-use crate::{Clip, Error, ErrorKind, Result};
+use crate::{Clip, Error, ErrorKind, Frame, Result};
 use vidrec_format::sampler::uniform;
 use vidrec_jpeg::Decoder;
+
+/// The largest ratio of width to height of a thumbnail.
+const WIDEST: u32 = 4;
+
+/// Decodes a frame to at most `height` rows. A frame is never enlarged, and one that is very wide gets fewer rows.
+///
+/// # Errors
+///
+/// A checksum does not match, or the JPEG is damaged.
+pub(crate) fn thumbnail(frame: &Frame<'_>, height: u32, decoder: &mut Decoder) -> Result<RgbImage> {
+    frame.check()?;
+    let full = decoder.decode_picture(frame.jpeg()).map_err(|e| frame.place(e))?;
+    let (width, rows) = (u64::from(full.width), u64::from(full.height));
+    let high = u64::from(height).min(rows).min(u64::from(WIDEST * height) * rows / width).max(1);
+    let wide = (width * high / rows).clamp(1, u64::from(WIDEST * height));
+    let full = RgbImage::from_raw(full.width, full.height, full.pixels)
+        .ok_or_else(|| Error::internal("a decoded picture has another size than its header says"))?;
+    Ok(imageops::thumbnail(&full, wide as u32, high as u32))
+}
 
 /// The size of strips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,27 @@
-//! Answers with the tracks of a clip: numbers and texts as JSON, sound as WAV, pictures as PNG.
+//! Answers to requests of the page, and those with the tracks of a clip: numbers and texts as JSON, sound as WAV, pictures as PNG.
 
 use std::io::Cursor;
 
 use image::{DynamicImage, ImageFormat, RgbImage};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
 use crate::{Clip, ClipTracks, Error, Result, TrackTiming, TrackType, TrackView};
+
+/// The answer to a request.
+pub struct Answer {
+    /// The media type.
+    pub kind: &'static str,
+    /// The contents.
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn json(value: &impl Serialize) -> Result<Self> {
+        let bytes = serde_json::to_vec(value).map_err(|e| Error::internal(format!("this is not JSON: {e}")))?;
+        Ok(Answer { kind: "application/json", bytes })
+    }
+}
 
 /// The most numbers of a track that are sent, evenly spread over its values.
 const MOST_NUMBERS: usize = 1 << 18;

@@ -269,25 +269,20 @@ fn connections_that_ask_for_nothing_keep_nobody_waiting() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_it_with_status_0() {
+fn a_signal_ends_it_with_status_0_and_a_port_that_is_taken_with_an_error() {
     let (temp, set) = common::set(1, 1, (96, 64));
     for signal in ["INT", "TERM"] {
         let mut server = Server::of(&[name(&set)], temp.path());
+        let run = vidrec(&format!("browse {} --port {}", name(&set), server.port), temp.path());
+        let text = String::from_utf8_lossy(&run.stderr);
+        let taken = format!("cannot listen at port {}", server.port);
+        assert!(run.status.code() == Some(1) && text.contains(&taken), "{text}");
         // An idle connection does not keep it.
         let _idle = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
         let sent = Command::new("kill").args([&format!("-{signal}"), &server.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
     }
-}
-
-#[test]
-fn a_port_that_is_taken_is_an_error() {
-    let (temp, set) = common::set(1, 1, (96, 64));
-    let server = Server::of(&[name(&set)], temp.path());
-    let run = vidrec(&format!("browse {} --port {}", name(&set), server.port), temp.path());
-    let text = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.code() == Some(1) && text.contains(&format!("cannot listen at port {}", server.port)), "{text}");
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! The `vidrec` program from outside. What belongs to `vidrec pack` alone is in `tests/pack`.
 
 mod browse;
-#[cfg(unix)]
-mod cache;
 mod check;
 mod edit;
 mod fetch;
@@ -13,3 +11,4 @@ mod program;
 mod progress;
 mod remote;
 mod report;
+mod warm;

@@ -76,7 +76,7 @@ fn has_keys(value: &Value, wanted: &[&str]) {
 }
 
 #[test]
-fn packs_inspects_verifies_extracts_and_draws() {
+fn packs_inspects_verifies_and_draws() {
     let videos = Videos::make();
     let packed = videos.pack("set", &[]);
     has_keys(&packed, &["clips", "frames", "failed", "short", "bytes", "seconds", "failures"]);
@@ -118,20 +118,12 @@ fn packs_inspects_verifies_extracts_and_draws() {
         assert_eq!((&verified["ok"], &verified["frames"]), (&true.into(), &32.into()));
     }
 
-    let files = videos.out("files");
-    let run = vidrec().arg("extract").arg(&set).args(["1-2", "0", "-o"]).arg(&files).output().unwrap();
-    assert!(run.status.success(), "{}", show(&run));
-    let dataset = vidrec::Dataset::open(&set).unwrap();
-    let stored = dataset.clip(2).unwrap().frame(7).unwrap();
-    assert_eq!(fs::read(files.join("000002/007.jpg")).unwrap(), stored.jpeg());
-    assert_eq!(fs::read_dir(&files).unwrap().count(), 3);
-
     let sheet = videos.out("sheet.png");
     let run = vidrec().arg("view").arg(&set).arg("-o").arg(&sheet).output().unwrap();
     assert!(run.status.success(), "{}", show(&run));
     let picture = image::open(&sheet).unwrap().to_rgb8();
     let colors: std::collections::HashSet<_> = picture.pixels().map(|p| p.0.map(|v| v / 32)).collect();
-    assert!(picture.height() > 4 * 120 && colors.len() > 20, "{}x{}", picture.width(), picture.height());
+    assert!(picture.height() > 4 * 100 && colors.len() > 20, "{}x{}", picture.width(), picture.height());
 }
 
 #[test]
@@ -150,26 +142,6 @@ fn rules_for_short_videos_hold() {
     let failed = videos.pack("error", &["--short", "error"]);
     assert_eq!(failed["failures"][0]["stage"], "sample");
     assert_eq!(report("verify", &videos.out("loop"), &["--deep"])["ok"], true);
-}
-
-#[test]
-fn a_manifest_gives_labels_and_attributes() {
-    let videos = Videos::make();
-    let list = videos.path().join("list.csv");
-    fs::write(&list, "path,label,caption\ntest/портрет.mp4,7,\"up, high\"\nbars/a one.mp4,2,\n").unwrap();
-    let set = videos.out("set");
-    let run = vidrec().arg("pack").arg(&list).arg("-o").arg(&set).arg("--json").output().unwrap();
-    json(&run, 0);
-    let clip = report("inspect", &set, &["--clip", "0"]);
-    assert_eq!((&clip["label"], &clip["source"]), (&7.into(), &"test/портрет.mp4".into()));
-    assert_eq!(clip["attributes"]["caption"], "up, high");
-    assert_eq!(report("inspect", &set, &["--clip", "1"])["label"], 2);
-
-    fs::write(&list, "path,label\nbars/a one.mp4,x\n,y\n").unwrap();
-    let run = vidrec().arg("pack").arg(&list).arg("-o").arg(videos.out("bad")).output().unwrap();
-    assert_eq!(run.status.code(), Some(3));
-    let text = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(text.contains("list.csv") && text.contains("line 3") && text.contains("\"path\""), "{text}");
 }
 
 #[test]
@@ -203,7 +175,6 @@ fn bench_measures_what_was_asked_for() {
 fn bench_takes_every_way_of_loading() {
     let videos = Videos::make();
     videos.pack("set", &["--size", "80x60"]);
-    let trace = videos.out("trace.jsonl");
     let small = ["batch_size=2", "--seconds", "0.02"];
     for more in [
         &[r#"{"frames": {"Run": {"count": 3, "stride": 2}}, "color": {"brightness": 0.4}}"#, "crop=32"][..],
@@ -215,13 +186,8 @@ fn bench_takes_every_way_of_loading() {
         let bench = report("bench", &videos.out("set"), &[&small[..], more].concat());
         assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more:?}: {bench}");
     }
-    let args = ["batch_size=2", "--epochs", "3", "--trace", trace.to_str().unwrap()];
-    let bench = report("bench", &videos.out("set"), &args);
+    let bench = report("bench", &videos.out("set"), &["batch_size=2", "--epochs", "3"]);
     assert_eq!(bench["batches"], 6, "three epochs of four clips");
-    let lines = std::fs::read_to_string(&trace).unwrap();
-    let lines: Vec<serde_json::Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    assert_eq!(lines.len(), 6);
-    lines.iter().for_each(|line| has_keys(line, &["epoch", "batch", "at_ms", "wait_ms", "ready"]));
     let tuning = report("bench", &videos.out("set"), &[&small[..], &["--tune"]].concat());
     assert!(tuning["best_threads"].as_u64().unwrap() >= 1 && tuning["runs"].as_array().unwrap().len() >= 2);
     if cfg!(target_os = "linux") {
@@ -233,19 +199,9 @@ fn bench_takes_every_way_of_loading() {
         let crop = ["batch_size=2", "crop=32", "--epochs", "3"];
         let bench = report("bench", &videos.out("set"), &[&crop[..], &cache].concat());
         let cached = &bench["stats"]["decoded_cache"];
-        let epochs = bench["epochs"].as_array().unwrap().iter();
-        let hits: Vec<_> = epochs.map(|epoch| [epoch["frames"].as_u64(), epoch["hits"].as_u64()]).collect();
-        assert_eq!(hits, [[Some(32), Some(0)], [Some(32), Some(32)], [Some(32), Some(32)]], "{bench}");
         assert!(bench["batches"] == 6 && cached["misses"] == 32 && cached["hits"] == 64, "{cached}");
-        // The end of the measurement cuts an epoch short: what was made ahead counts in full or not at all.
-        let brief = ["batch_size=1", "crop=32", "--seconds", "0.0"];
-        let bench = report("bench", &videos.out("set"), &[&brief[..], &cache].concat());
-        let sum = |key| bench["epochs"].as_array().unwrap().iter().filter_map(|epoch| epoch[key].as_u64()).sum::<u64>();
-        let stats = &bench["stats"];
-        assert_eq!((&sum("frames").into(), &sum("hits").into()), (&stats["frames"], &stats["decoded_cache"]["hits"]));
         let text = vidrec().arg("bench").arg(videos.out("set")).args(crop).args(cache).output().unwrap();
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
-        assert!(text.contains("epoch 2: ") && text.contains("100 % decoded before"), "{text}");
         assert!(text.contains("decoded frames: ") && text.contains("no room for 0"), "{text}");
         assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing stays");
     }
@@ -254,10 +210,13 @@ fn bench_takes_every_way_of_loading() {
 #[test]
 fn wrong_usage_is_status_2_and_missing_paths_status_1() {
     for args in
-        [&["pack"][..], &["pack", "x"], &["pack", "x", "-o", "y", "--size", "3x"], &["fly"], &["bench", "x", "--trace"]]
+        [&["pack"][..], &["pack", "x"], &["pack", "x", "-o", "y", "--size", "3x"], &["fly"], &["bench", "x", "--io"]]
     {
         assert_eq!(vidrec().args(args).output().unwrap().status.code(), Some(2), "{args:?}");
     }
+    let run = vidrec().args(["import", "webdataset", "shards", "-o", "x"]).output().unwrap();
+    let text = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.code() == Some(1) && text.contains("vidrec.convert.from_lerobot"), "{text}");
     let both = ["pack", "x", "-o", "y", "--all", "--fps", "5"];
     assert_eq!(vidrec().args(both).output().unwrap().status.code(), Some(2), "one choice of frames at a time");
     for command in ["inspect", "verify", "bench"] {

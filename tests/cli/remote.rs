@@ -96,7 +96,7 @@ fn what_is_written_is_the_same() {
         "subset SET -o OUT --clips 3-5,13",
         "merge SET MORE -o OUT",
         "split SET -o OUT --ratio 0.5,0.5",
-        "extract SET 3-9 -o OUT",
+        "export frames SET -o OUT --clips 3-9",
         "export frames SET -o OUT",
     ] {
         for (of, to) in [("set", "local"), ("U/set", "remote")] {

@@ -14,7 +14,7 @@ fn in_folder(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
 }
 
 fn options() -> ImportOptions {
-    ImportOptions { salvage: true, retile: true, reencode: Some(80), ..ImportOptions::default() }
+    ImportOptions { salvage: true, retile: true, ..ImportOptions::default() }
 }
 
 /// What was imported is a whole data set.
@@ -52,8 +52,8 @@ pub fn mxnet(input: &[u8]) {
         fs::write(folder.join("a.idx"), index).unwrap();
         fs::write(folder.join("a.lst"), list).unwrap();
         let paths = [folder.join("a.rec")];
-        for list in [None, Some(folder.join("a.lst"))] {
-            let records = interop::mxnet::MxnetOptions { list, ..interop::mxnet::MxnetOptions::default() };
+        for frames_per_clip in [None, Some(2)] {
+            let records = interop::mxnet::MxnetOptions { frames_per_clip, ..Default::default() };
             let out = folder.join("out");
             let options = ImportOptions { overwrite: true, ..options() };
             check(interop::mxnet::import(&paths, &out, &options, &records, &mut vidrec::no_progress), &out);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::faults::inputs::{Inputs, files};
+use crate::faults::inputs::Inputs;
 use crate::faults::state::{State, copy};
 
 /// A command, and what is there before it runs.
@@ -78,7 +78,6 @@ fn force(line: &str) -> &'static str {
 const SET: &[Output] = &[Output::Set("out")];
 const PARTS: &[Output] = &[Output::Set("out/train"), Output::Set("out/val"), Output::Set("out/test")];
 const IN_PLACE: &[Output] = &[Output::Set("set")];
-const BESIDE: &[Output] = &[Output::Set("records")];
 const FILES: &[Output] = &[Output::Files("out")];
 
 /// Commands that pack: all into an empty place, and over what `OLD_PACK` makes.
@@ -108,14 +107,8 @@ const MAKE_SETS: [(&str, &str); 12] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 6] = [
-    ("export mxnet", ""),
-    ("export gulp", " --clips-per-chunk 4"),
-    ("export frames", ""),
-    ("export metadata", " --format csv"),
-    ("export metadata", " --format jsonl --rows frames"),
-    ("browse", " --threads 1"),
-];
+const EXPORTS: [(&str, &str); 4] =
+    [("export mxnet", ""), ("export frames", ""), ("export metadata", ""), ("browse", " --threads 1")];
 
 /// All of them.
 pub fn table(inputs: &Inputs) -> Vec<Row> {
@@ -132,7 +125,6 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
         IN_PLACE,
         Box::new(|inputs, folder| copy(&inputs.at("a"), &folder.join("set"))),
     ));
-    rows.extend(imports_in_place());
     for (command, more) in EXPORTS {
         rows.extend(export(inputs, command, more));
     }
@@ -186,20 +178,6 @@ fn splits() -> [Row; 2] {
     let over: Before = Box::new(|inputs, folder| inputs.vidrec(folder, &format!("split {{in}}/old {SHARES}")));
     let [fresh, over] = fresh_and_over("split", &format!("split {{in}}/a {SHARES}"), PARTS, over);
     [Row { resume: " --overwrite", ..fresh }, over]
-}
-
-fn imports_in_place() -> [Row; 2] {
-    fn copy_records(inputs: &Inputs, folder: &Path) {
-        fs::create_dir(folder.join("records")).unwrap();
-        fs::copy(&files(&inputs.at("mxnet"), "rec")[0], folder.join("records/a.rec")).unwrap();
-    }
-    const LINE: &str = "import mxnet records/a.rec --in-place --fps";
-    let before: Before = Box::new(|inputs, folder| {
-        copy_records(inputs, folder);
-        inputs.vidrec(folder, &format!("{LINE} 25"));
-    });
-    let [fresh, over] = fresh_and_over("import mxnet --in-place", &format!("{LINE} 30"), BESIDE, before);
-    [Row { before: Box::new(copy_records), ..fresh }, over]
 }
 
 fn export(inputs: &Inputs, command: &str, more: &str) -> Vec<Row> {

@@ -7,6 +7,7 @@ use std::process::Command;
 use fault_proxy::{Origin, Server};
 use tempfile::TempDir;
 
+use crate::common::gulp::write_chunk;
 use crate::common::rich::Rich;
 use crate::common::{damage, jpeg};
 use crate::faults::state::copy;
@@ -30,7 +31,11 @@ impl Inputs {
         fs::write(inputs.at("labels.csv"), "source,label\ndir/é0.mp4,swim\ndir/é3.mp4,walk\n").unwrap();
         fs::write(inputs.at("texts.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"two\",\"label\":1}\n").unwrap();
         fs::write(inputs.at("notes.csv"), "source,note\ndir/é0.mp4,hello\ndir/é4.mp4,there\n").unwrap();
-        for format in ["mxnet", "gulp", "frames"] {
+        let frames = |seed: u32| (seed..seed + 3).map(|t| jpeg((32, 16), t)).collect();
+        let videos =
+            [("one", serde_json::json!({"label": "run"}), frames(0)), ("two", serde_json::json!({}), frames(7))];
+        write_chunk(&inputs.at("gulp"), 0, &videos);
+        for format in ["mxnet", "frames"] {
             inputs.vidrec(inputs.temp.path(), &format!("export {format} {{in}}/a -o {format}"));
         }
         inputs.make_videos();
@@ -86,7 +91,7 @@ impl Inputs {
 }
 
 /// The files in a folder with this ending, in order of their names.
-pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == ending)).collect();
     files.sort();

@@ -6,14 +6,16 @@ mod tracks;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::gulp::write_chunk;
 use crate::common::names::file;
-use vidrec::interop::{ImportOptions, frames, gulp, mxnet, texts};
+use serde_json::json;
+use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, gulp, mxnet, texts};
 use vidrec::jpeg::Encoder;
 use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, RepairOptions, VerifyOptions, Writer, WriterOptions,
-    repair, verify,
+    no_progress, repair, verify,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
@@ -82,9 +84,28 @@ fn content(path: &Path) -> Vec<String> {
 }
 
 fn assert_whole(path: &Path) {
-    let report =
-        verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
+    let report = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut no_progress).unwrap();
     assert!(report.ok, "{:#?}", report.problems);
+}
+
+/// Imports whole files with the default options.
+fn import_mxnet(
+    files: &[PathBuf],
+    out: &Path,
+    frames_per_clip: Option<u32>,
+    salvage: bool,
+) -> vidrec::Result<ImportReport> {
+    let options = ImportOptions { salvage, ..ImportOptions::default() };
+    let mxnet = mxnet::MxnetOptions { frames_per_clip, ..Default::default() };
+    mxnet::import(files, out, &options, &mxnet, &mut no_progress)
+}
+
+fn export_frames(set: &Dataset, out: &Path) -> vidrec::Result<ExportReport> {
+    frames::export(set, 0..set.len(), out, &mut no_progress)
+}
+
+fn import_frames(folder: &Path, out: &Path) -> vidrec::Result<ImportReport> {
+    frames::import(folder, out, &ImportOptions::default(), &mut no_progress)
 }
 
 #[test]
@@ -92,16 +113,60 @@ fn out_and_in_again_gives_the_same_clips() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     let set = data_set(dir.path());
-    let (open, options) = (Dataset::open(&set).unwrap(), ImportOptions::default());
+    let open = Dataset::open(&set).unwrap();
+    export_frames(&open, &at("frames")).unwrap();
+    import_frames(&at("frames"), &at("again")).unwrap();
+    assert_eq!(content(&at("again")), content(&set));
+    assert_eq!(Dataset::open(at("again")).unwrap().classes(), open.classes());
+    assert_whole(&at("again"));
+}
 
-    gulp::export(&open, &at("gulp"), 3, &mut vidrec::no_progress).unwrap();
-    gulp::import(&at("gulp"), &at("from gulp"), &options, &mut vidrec::no_progress).unwrap();
-    frames::export(&open, &at("frames"), &mut vidrec::no_progress).unwrap();
-    frames::import(&at("frames"), &at("from frames"), &options, &mut vidrec::no_progress).unwrap();
-    for name in ["from gulp", "from frames"] {
-        assert_eq!(content(&at(name)), content(&set), "{name}");
-        assert_eq!(Dataset::open(at(name)).unwrap().classes(), open.classes());
-        assert_whole(&at(name));
+#[test]
+fn chunks_of_gulpio_come_in_and_their_faults_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, out) = (dir.path().join("gulp"), dir.path().join("out"));
+    let frames = |n: u64| (n..n + 3).map(jpeg).collect::<Vec<_>>();
+    write_chunk(&folder, 0, &[("a", json!({"label": "walk", "take": 1}), frames(0)), ("b", json!({}), frames(10))]);
+    write_chunk(&folder, 1, &[("c", json!({"label": "run"}), frames(20)), ("d", json!({"label": 1}), frames(30))]);
+    let import = |salvage| {
+        let options = ImportOptions { salvage, overwrite: true, ..ImportOptions::default() };
+        gulp::import(&folder, &out, &options, &mut no_progress)
+    };
+    import(false).unwrap();
+    let set = Dataset::open(&out).unwrap();
+    assert_eq!(set.classes(), ["run", "walk"]);
+    let clip = |i| set.clip(i).unwrap();
+    let known = |i| (clip(i).source().unwrap(), clip(i).label(), clip(i).attributes_json().unwrap());
+    let expected = [("a", Some(1), r#"{"take":1}"#), ("b", None, ""), ("c", Some(0), ""), ("d", Some(1), "")];
+    for (i, (source, label, attributes)) in (0..).zip(expected) {
+        assert_eq!(known(i), (source.into(), label, attributes.to_owned()));
+    }
+    assert_eq!(clip(3).frame(2).unwrap().jpeg(), jpeg(32));
+    assert_whole(&out);
+    drop(set);
+
+    let (data, meta) = (folder.join("data_1.gulp"), folder.join("meta_1.gmeta"));
+    let whole = [&data, &meta].map(|path| fs::read(path).unwrap());
+    for (path, bytes, words, clips) in [
+        (&meta, &b"{"[..], "not the metadata of a chunk", 2),
+        (&meta, b"", "not the metadata of a chunk", 2),
+        (&meta, b"\xff", "pickled", 2),
+        (&data, &whole[0][..whole[0].len() - 50], "not in the file", 3),
+        (&data, &[0; 20_000], "not a JPEG", 2),
+    ] {
+        fs::write(path, bytes).unwrap();
+        let e = import(false).unwrap_err().to_string();
+        assert!(e.contains(words), "{e}");
+        assert_eq!(import(true).unwrap().clips, clips, "{words}");
+        fs::write(&data, &whole[0]).unwrap();
+        fs::write(&meta, &whole[1]).unwrap();
+    }
+    for path in [&data, &meta] {
+        let kept = fs::read(path).unwrap();
+        fs::remove_file(path).unwrap();
+        assert!(import(false).is_err());
+        assert_eq!(import(true).unwrap().clips, 2);
+        fs::write(path, kept).unwrap();
     }
 }
 
@@ -111,7 +176,7 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     let set = data_set(dir.path());
     let open = Dataset::open(&set).unwrap();
     let out = dir.path().join("mxnet");
-    let report = mxnet::export(&open, &out, &mut vidrec::no_progress).unwrap();
+    let report = mxnet::export(&open, &out, &mut no_progress).unwrap();
     assert_eq!((report.clips, report.frames, report.files), (4, 10, 7));
     let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
     let first = fs::metadata(file(&set, "shard-00000.rec")).unwrap().len();
@@ -123,12 +188,11 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     fs::remove_dir_all(&set).unwrap();
     let files = [out.join("shard-00000.rec"), out.join("shard-00001.rec")];
     let again = dir.path().join("again");
-    mxnet::import(&files, &again, &ImportOptions::default(), &mxnet::MxnetOptions::default(), &mut vidrec::no_progress)
-        .unwrap();
+    import_mxnet(&files, &again, None, false).unwrap();
     let labels = Dataset::open(&again).unwrap().labels().unwrap();
     assert_eq!(labels, [Some(0), Some(1), Some(0), None]);
 
-    assert_eq!(mxnet::export(&open, &out, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(mxnet::export(&open, &out, &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
 }
 
 /// A record file of (label vector, id, picture).
@@ -144,14 +208,10 @@ fn record_file(path: &Path, records: &[(&[f32], u64, Vec<u8>)]) {
     fs::write(path, file).unwrap();
 }
 
-fn four(frames_per_clip: u32) -> mxnet::MxnetOptions {
-    mxnet::MxnetOptions { frames_per_clip: Some(frames_per_clip), ..Default::default() }
-}
-
 #[test]
-fn in_place_nothing_is_copied_and_everything_is_read() {
+fn records_of_other_programs_come_in() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.rec");
+    let at = |name: &str| dir.path().join(name);
     let mut parted = plain_jpeg(1);
     let comment = [&[0xFF, 0xFE, 0, 8][..], b"..", &MAGIC.to_le_bytes()].concat();
     parted.splice(2..2, comment);
@@ -161,55 +221,37 @@ fn in_place_nothing_is_copied_and_everything_is_read() {
         (&[5.0], 2, jpeg(2)),
         (&[5.0], 3, jpeg(3)),
     ];
-    record_file(&path, &records);
-    let before = fs::read(&path).unwrap();
-    let report =
-        mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2), &mut vidrec::no_progress)
-            .unwrap();
+    record_file(&at("a.rec"), &records);
+    fs::write(at("a.lst"), "8\t3\t1\tx/y/0.jpg\n9\t3\t1\tx/y/1.jpg\n").unwrap();
+    let files = [at("a.rec")];
+    let report = import_mxnet(&files, &at("out"), Some(2), false).unwrap();
     assert_eq!((report.clips, report.frames), (2, 4));
-    assert_eq!(fs::read(&path).unwrap(), before);
-    assert_whole(dir.path());
-    let set = Dataset::open(dir.path()).unwrap();
-    assert!(set.meta().unwrap().has_foreign_records());
+    assert_whole(&at("out"));
+    let set = Dataset::open(at("out")).unwrap();
     assert_eq!(set.labels().unwrap(), [None, Some(5)]);
-    assert_eq!(set.clip(0).unwrap().attributes_json().unwrap(), r#"{"labels":[3,1]}"#);
-    assert_eq!(set.clip(0).unwrap().frame(1).unwrap().jpeg(), parted);
-    assert_eq!(set.clip(0).unwrap().source().unwrap(), "a.rec/8");
-    // What is written from it has records of its own again.
-    frames::export(&set, &dir.path().join("frames"), &mut vidrec::no_progress).unwrap();
-    frames::import(
-        &dir.path().join("frames"),
-        &dir.path().join("copy"),
-        &ImportOptions::default(),
-        &mut vidrec::no_progress,
-    )
-    .unwrap();
-    assert!(!Dataset::open(dir.path().join("copy")).unwrap().meta().unwrap().has_foreign_records());
-    assert_whole(&dir.path().join("copy"));
-    // The export names the records by their own ids.
-    mxnet::export(&set, &dir.path().join("out"), &mut vidrec::no_progress).unwrap();
-    let idx = fs::read_to_string(dir.path().join("out/a.idx")).unwrap();
-    assert_eq!(idx.lines().map(|l| l.split('\t').next().unwrap()).collect::<Vec<_>>(), ["8", "9", "2", "3"]);
+    let (first, second) = (set.clip(0).unwrap(), set.clip(1).unwrap());
+    assert_eq!(first.attributes_json().unwrap(), r#"{"labels":[3,1]}"#);
+    assert_eq!((first.source().unwrap(), second.source().unwrap()), ("x/y".into(), "a.rec/2".into()));
+    assert_eq!(second.frame(1).unwrap().jpeg(), jpeg(3));
 
-    let again = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2), &mut vidrec::no_progress)
-        .unwrap_err();
-    assert_eq!(again.kind(), ErrorKind::Usage);
-    mxnet::import_in_place(&[path], true, (1, 25), &four(2), &mut vidrec::no_progress).unwrap();
-    // Whatever is changed is found, though ids and labels are not looked at.
-    let mut changed = before.clone();
-    changed[before.len() / 2] ^= 1;
-    fs::write(dir.path().join("a.rec"), changed).unwrap();
-    assert!(!verify(dir.path(), VerifyOptions::default(), &mut vidrec::no_progress).unwrap().ok);
-}
-
-/// Ids and labels that say nothing of clips, in a folder with its index.
-fn foreign(dir: &Path) -> PathBuf {
-    let path = dir.join("a.rec");
-    let ids = [8, 9, 2, 3, 6, 7];
-    let records: Vec<_> = ids.iter().map(|&id| (&[5.0, 1.0][..], id, jpeg(id))).collect();
-    record_file(&path, &records);
-    mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2), &mut vidrec::no_progress).unwrap();
-    path
+    let length = fs::metadata(at("a.rec")).unwrap().len();
+    for (ending, text, words) in [
+        ("idx", format!("0\t0\n1\t{length}\n"), "does not have the offsets of the records"),
+        ("lst", "8 3 x".to_owned(), "not an id, labels and a path"),
+    ] {
+        let file = at("a").with_extension(ending);
+        fs::write(&file, text).unwrap();
+        let e = import_mxnet(&files, &at("other"), Some(2), false).unwrap_err().to_string();
+        assert!(e.contains(words) && !at("other/dataset.json").exists(), "{e}");
+        fs::remove_file(file).unwrap();
+    }
+    // Without a grid, records are counted.
+    record_file(&at("b.rec"), &[1, 2, 3, 4].map(|id| (&[5.0][..], id, jpeg(id))));
+    let e = import_mxnet(&[at("b.rec")], &at("other"), Some(2), false).unwrap_err();
+    assert!(e.to_string().contains("seem to begin at id 1"), "{e}");
+    let counted = mxnet::MxnetOptions { frames_per_clip: Some(2), ignore_ids: true };
+    let report = mxnet::import(&[at("b.rec")], &at("other"), &ImportOptions::default(), &counted, &mut no_progress);
+    assert_eq!(report.unwrap().clips, 2);
 }
 
 #[cfg(unix)]
@@ -224,7 +266,7 @@ fn names_that_are_not_utf8_stay_apart() {
         fs::write(folder.join("0.jpg"), jpeg(n)).unwrap();
     }
     let (root, out) = (dir.path().join("in"), dir.path().join("out"));
-    frames::import(&root, &out, &ImportOptions::default(), &mut vidrec::no_progress).unwrap();
+    import_frames(&root, &out).unwrap();
     let set = Dataset::open(&out).unwrap();
     let mut found: Vec<(String, String, Vec<u8>)> = Vec::new();
     for clip in set.clips() {
@@ -243,15 +285,20 @@ fn names_that_are_not_utf8_stay_apart() {
     assert_eq!(found, expected.map(|(source, class, n)| (source.to_owned(), class.to_owned(), jpeg(n))));
 }
 
+/// A test vector, because no command writes such a set.
 #[test]
 fn repair_takes_records_of_another_program_by_the_entries_of_their_index() {
     let dir = tempfile::tempdir().unwrap();
-    let path = foreign(dir.path());
-    let index_path = file(dir.path(), "a.vidx");
-    let index = fs::read(&index_path).unwrap();
+    let [path, index_path] = ["rec", "vidx"].map(|ending| {
+        let vector = format!("{}/format-spec/vectors/good/foreign-records.{ending}", env!("CARGO_MANIFEST_DIR"));
+        let copy = dir.path().join("foreign-records").with_extension(ending);
+        fs::copy(vector, &copy).unwrap();
+        copy
+    });
+    assert!(Dataset::open(&path).unwrap().meta().unwrap().has_foreign_records());
     let output = RepairOptions { output: Some(dir.path().join("saved")), overwrite: true };
     let saved = || {
-        let report = repair(dir.path(), &output, &mut vidrec::no_progress).unwrap();
+        let report = repair(dir.path(), &output, &mut no_progress).unwrap();
         if report.saved > 0 {
             assert_whole(&dir.path().join("saved"));
             assert!(!Dataset::open(dir.path().join("saved")).unwrap().meta().unwrap().has_foreign_records());
@@ -259,54 +306,16 @@ fn repair_takes_records_of_another_program_by_the_entries_of_their_index() {
         report
     };
     // Changed ids and labels are not taken: a copy has the pictures and the index's labels.
-    let whole = fs::read(&path).unwrap();
-    let mut records = whole.clone();
+    let mut records = fs::read(&path).unwrap();
     records[8 + 8] ^= 1;
     fs::write(&path, records).unwrap();
-    let with = |at: usize| {
-        let mut bad = index.clone();
-        bad[at] ^= 4;
-        Some(bad)
-    };
-    // The header, the footer, the entry of the second clip, and the whole index.
-    let entry = 64 + 6 * 32 + 80 + 10;
-    for (bad, intact) in [(with(0), 3), (with(9), 3), (with(index.len() - 1), 3), (with(entry), 2), (None, 0)] {
-        fs::remove_file(&index_path).unwrap();
-        bad.iter().for_each(|bad| fs::write(&index_path, bad).unwrap());
-        let report = saved();
-        assert_eq!((report.saved, report.clips, report.lost_nothing()), (intact, 3, intact == 3), "{report:#?}");
-        let is_named = |what: &serde_json::Value| what.as_str().unwrap().contains("vidrec import mxnet --in-place");
-        assert!(intact == 0 || report.lost.iter().all(|lost| is_named(&lost.what)), "{report:#?}");
-    }
-    // Nothing says how many clips there were, and that is no success either.
-    fs::remove_file(dir.path().join("dataset.json")).unwrap();
+    assert_eq!(saved().saved, 2);
+    // The entry of the second clip.
+    let mut bad = fs::read(&index_path).unwrap();
+    bad[64 + 3 * 32 + 80 + 10] ^= 4;
+    fs::write(&index_path, bad).unwrap();
     let report = saved();
-    assert!(report.saved == 0 && !report.lost_nothing(), "{report:#?}");
-    fs::write(&path, whole).unwrap();
-    mxnet::import_in_place(std::slice::from_ref(&path), true, (1, 25), &four(2), &mut vidrec::no_progress).unwrap();
-    assert_eq!(fs::read(&index_path).unwrap(), index);
-}
-
-#[test]
-fn beside_other_record_files_only_the_index_is_written() {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, n) in [("train.rec", 0), ("val.rec", 1)] {
-        record_file(&dir.path().join(name), &[(&[0.0][..], 0, jpeg(n))]);
-    }
-    for name in ["train.rec", "val.rec"] {
-        let path = dir.path().join(name);
-        let report = mxnet::import_in_place(
-            std::slice::from_ref(&path),
-            false,
-            (1, 1),
-            &Default::default(),
-            &mut vidrec::no_progress,
-        )
-        .unwrap();
-        assert!(report.notes[0].contains("did not write dataset.json"));
-        assert_eq!(Dataset::open(&path).unwrap().len(), 1);
-    }
-    assert!(!dir.path().join("dataset.json").exists());
+    assert_eq!((report.saved, report.lost_nothing()), (1, false), "{report:#?}");
 }
 
 #[test]
@@ -315,12 +324,10 @@ fn what_is_no_whole_clip_writes_nothing() {
     let (path, out) = (dir.path().join("a.rec"), dir.path().join("out"));
     let records: Vec<_> = [0, 1, 2, 3, 5, 6, 7].map(|n| (&[1.0][..], n, jpeg(n))).into();
     record_file(&path, &records);
-    let files = std::slice::from_ref(&path);
-    let e = mxnet::import(files, &out, &ImportOptions::default(), &four(2), &mut vidrec::no_progress).unwrap_err();
-    assert!(e.to_string().contains("found 5;"), "{e}");
+    let e = import_mxnet(std::slice::from_ref(&path), &out, Some(2), false).unwrap_err();
+    assert!(e.to_string().contains("records 4 to 4 are not a complete clip"), "{e}");
     assert!(!out.join("dataset.json").exists());
-    let salvage = ImportOptions { salvage: true, ..Default::default() };
-    let report = mxnet::import(files, &out, &salvage, &four(2), &mut vidrec::no_progress).unwrap();
+    let report = import_mxnet(&[path], &out, Some(2), true).unwrap();
     assert_eq!((report.clips, report.left_out.len()), (3, 1));
     assert_whole(&out);
 }
@@ -330,12 +337,7 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let (path, out) = (dir.path().join("a.rec"), dir.path().join("out"));
     record_file(&path, &[(&[f32::NAN][..], 0, jpeg(0))]);
-    let import = |path: &PathBuf| {
-        let files = std::slice::from_ref(path);
-        mxnet::import(files, &out, &ImportOptions::default(), &Default::default(), &mut vidrec::no_progress)
-            .unwrap_err()
-            .to_string()
-    };
+    let import = |path: &PathBuf| import_mxnet(std::slice::from_ref(path), &out, None, false).unwrap_err().to_string();
     assert!(import(&path).contains("not a finite number"));
     fs::write(&path, b"").unwrap();
     assert!(import(&path).contains("nothing to import"));
@@ -351,7 +353,7 @@ fn each_line_of_json_is_a_clip_without_frames() {
         .unwrap();
     fs::write(at("b.jsonl"), "{\"label\":\"jump\"}").unwrap();
     let (files, options) = ([at("a.jsonl"), at("b.jsonl")], ImportOptions::default());
-    let report = texts::import(&files, &at("texts"), &options, &mut vidrec::no_progress).unwrap();
+    let report = texts::import(&files, &at("texts"), &options, &mut no_progress).unwrap();
     assert_eq!((report.clips, report.frames), (3, 0));
     let set = Dataset::open(at("texts")).unwrap();
     assert_eq!(set.classes(), ["jump", "run"]);
@@ -364,7 +366,7 @@ fn each_line_of_json_is_a_clip_without_frames() {
     ];
     assert_eq!(found, expected.map(|(label, source, text)| (label, source.to_owned(), text.to_owned())));
     assert_whole(&at("texts"));
-    texts::import(&files, &at("again"), &options, &mut vidrec::no_progress).unwrap();
+    texts::import(&files, &at("again"), &options, &mut no_progress).unwrap();
     for name in fs::read_dir(at("texts")).unwrap().map(|entry| entry.unwrap().file_name()) {
         assert_eq!(fs::read(at("texts").join(&name)).unwrap(), fs::read(at("again").join(&name)).unwrap());
     }
@@ -377,7 +379,7 @@ fn a_line_that_is_no_text_is_named() {
     let import = |lines: &str, salvage| {
         fs::write(at("a.jsonl"), lines).unwrap();
         let options = ImportOptions { salvage, overwrite: true, ..ImportOptions::default() };
-        texts::import(&[at("a.jsonl")], &at("texts"), &options, &mut vidrec::no_progress)
+        texts::import(&[at("a.jsonl")], &at("texts"), &options, &mut no_progress)
     };
     for (lines, words) in [
         ("{}\n[1]\n{}", "not a JSON object"),
@@ -414,22 +416,16 @@ fn clips_without_frames_are_exported_where_there_is_room_for_them() {
     writer.append(&text("two"), &[]).unwrap();
     writer.finish().unwrap();
     assert_whole(&at("set"));
-    let (set, options) = (Dataset::open(at("set")).unwrap(), ImportOptions::default());
-
-    frames::export(&set, &at("frames"), &mut vidrec::no_progress).unwrap();
-    frames::import(&at("frames"), &at("from frames"), &options, &mut vidrec::no_progress).unwrap();
+    let set = Dataset::open(at("set")).unwrap();
+    export_frames(&set, &at("frames")).unwrap();
+    import_frames(&at("frames"), &at("from frames")).unwrap();
     assert_eq!(content(&at("from frames")), content(&at("set")));
     // Its picture is lost, and nothing says that it had none.
     fs::remove_file(at("frames/000001/000.jpg")).unwrap();
-    let e = frames::import(&at("frames"), &at("without"), &options, &mut vidrec::no_progress).unwrap_err();
+    let e = import_frames(&at("frames"), &at("without")).unwrap_err();
     assert!(e.to_string().contains("images of the clip are missing"), "{e}");
 
-    let mut reports = vec![mxnet::export(&set, &at("mxnet"), &mut vidrec::no_progress).unwrap()];
-    reports.push(gulp::export(&set, &at("gulp"), 10, &mut vidrec::no_progress).unwrap());
-    for report in reports {
-        assert_eq!((report.clips, report.frames), (1, 1));
-        assert!(report.notes[0].starts_with("2 clips without frames"), "{:?}", report.notes);
-    }
-    gulp::import(&at("gulp"), &at("from gulp"), &options, &mut vidrec::no_progress).unwrap();
-    assert_eq!(content(&at("from gulp")), content(&at("set"))[1..2]);
+    let report = mxnet::export(&set, &at("mxnet"), &mut no_progress).unwrap();
+    assert_eq!((report.clips, report.frames), (1, 1));
+    assert!(report.notes[0].starts_with("2 clips without frames"), "{:?}", report.notes);
 }

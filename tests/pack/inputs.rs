@@ -534,12 +534,6 @@ fn pictures_of_each_format_are_turned_as_their_exif_data_says() {
     assert!(refused.status.code() == Some(1) && show(&refused).contains("EXIF says"), "{}", show(&refused));
     assert_eq!(import("jpegs", &["--salvage"]).status.code(), Some(3));
     assert_eq!(Dataset::open(bench.path("imported")).unwrap().len(), 1);
-    for orientation in 1..=8 {
-        write_turned(&bench.path(&format!("pngs/{orientation}/0.png")), orientation);
-    }
-    assert!(import("pngs", &["--reencode", "95", "--overwrite"]).status.success());
-    let imported = shades(&Dataset::open(bench.path("imported")).unwrap());
-    assert!(imported.iter().eq(folders.iter().step_by(3)), "{imported:?}");
 }
 
 #[test]

@@ -103,7 +103,7 @@ def test_flags_survive_a_reload_and_exclude_clips(page, made, tmp_path):
     assert path.read_text() == page.js("flags.list(0)")
     told = json.loads(run("vidrec", "subset", made / "set", "--exclude", path, "-o", tmp_path / "cleaned", "--json"))
     assert told["clips"] == len(LAVFI) - 2
-    kept = json.loads(run("vidrec", "export", "metadata", tmp_path / "cleaned", "--format", "jsonl", "-o", tmp_path / "kept.jsonl", "--json"))
+    kept = json.loads(run("vidrec", "export", "metadata", tmp_path / "cleaned", "-o", tmp_path / "kept.jsonl", "--json"))
     assert kept["clips"] == len(LAVFI) - 2
     sources = [json.loads(line)["source"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
     all_sources = page.js("clips.map(c => c.source)")

@@ -42,7 +42,7 @@ fn every_command_writes_to_a_store_what_it_writes_to_a_folder() {
     let store = Store::new();
     Rich { from: 50, ..Rich::default() }.write(&store.path("more"));
     fs::write(store.path("labels.csv"), "clip,label\n0,jump\n").unwrap();
-    store.ends(0, "extract set 0-3 -o pictures");
+    store.ends(0, "export frames set --clips 0-3 -o pictures");
     for (number, line) in [
         "merge set more",
         "subset set --clips 1-3",

@@ -61,7 +61,7 @@ fn wrong_locations_and_sources_are_refused_with_what_to_do() {
         assert!(words.iter().all(|word| said.contains(word)), "{line}: {said}");
         assert!(!store.path("s3:").exists() && store.objects("").is_empty(), "{line}");
     }
-    for line in ["extract set 1 -o s3://bucket/x", "view set -o s3://bucket/x.png", "bench set --trace s3://bucket/x"] {
+    for line in ["view set -o s3://bucket/x.png", "browse set --export s3://bucket/x.html"] {
         assert!(store.ends(2, line).contains("local folders"), "{line}");
     }
 }

@@ -26,7 +26,7 @@ const COMMANDS: [(&str, &str); 19] = [
     ("inspect s3://bucket/set --stats", ""),
     ("check s3://bucket/set", ""),
     ("browse s3://bucket/set --export page", "page"),
-    ("cache warm s3://bucket/set --cache cache", "cache"),
+    ("warm s3://bucket/set --cache cache", "cache"),
     ("bench s3://bucket/set", ""),
     ("merge s3://bucket/set other -o merged", "merged"),
     ("export frames s3://bucket/set -o exported", "exported"),

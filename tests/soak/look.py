@@ -22,7 +22,7 @@ def figures(machine, path, clips):
         check(found == wanted, f"`vidrec {what} {path}` says {found}, expected {wanted}")
     machine.vidrec("browse", path, "--export", page, "--budget", "2MB")
     check(f"{len(clips)}" in page.read_text(), f"{page} does not have the number of clips")
-    machine.vidrec("extract", path, machine.rng.randrange(len(clips)), "-o", machine.path("extracted"))
+    machine.vidrec("export", "frames", path, "--clips", machine.rng.randrange(len(clips)), "-o", machine.path("extracted"))
     table = machine.path("table.csv")
     machine.vidrec("export", "metadata", path, "-o", table)
 

@@ -59,8 +59,6 @@ pub enum Hint {
     Repair,
     /// Write a new data set from several.
     Merge,
-    /// Convert another project's files to a data set.
-    Import,
     /// Divide a pack into parts.
     Plan,
     /// List the parts of a plan that are to be packed.
@@ -87,7 +85,6 @@ impl fmt::Display for Hint {
             Hint::Verify => f.write_str("verify the data set to list the damage"),
             Hint::Repair => f.write_str("repair the data set"),
             Hint::Merge => f.write_str("merge the data sets into a new one"),
-            Hint::Import => f.write_str("import it into another folder"),
             Hint::Plan => f.write_str("divide a pack into parts"),
             Hint::Status => f.write_str("look at the status of the plan"),
             Hint::Part => f.write_str("pack the part again"),

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{Io, LoaderOptions, OpenOptions};
 
-use crate::cli::storage::{MemoryArgs, StorageArgs, local};
-use crate::cli::words::words;
+use crate::cli::arguments::words;
+use crate::cli::storage::{HEADING, StorageArgs};
 
 /// What is measured if no options are given.
 const USUAL: [&str; 5] =
@@ -44,25 +44,26 @@ pub struct Args {
     /// in its own caches stays there.
     #[arg(long)]
     pub cold: bool,
-    /// Write a JSON line for each batch: when it came, how long it was waited for, how many were ready.
-    #[arg(long, value_name = "FILE", value_parser = local)]
-    pub trace: Option<PathBuf>,
     /// Measure with several numbers of threads and say which is best.
-    #[arg(long, conflicts_with = "trace")]
+    #[arg(long)]
     pub tune: bool,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub storage: StorageArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
+    /// The most bytes of objects to hold in memory, such as 512MiB: those that were used last, and in up to three eighths of
+    /// it those that the loader needs next. Two batches always fit. [default: 2GiB]
+    #[arg(long, value_name = "SIZE", help_heading = HEADING, value_parser = crate::parse_bytes)]
+    memory_bytes: Option<u64>,
 }
 
 impl Args {
     /// How the data set is opened.
     pub fn open_options(&self) -> Result<OpenOptions, String> {
-        let mut options = OpenOptions::from(self.storage.with_memory(&self.memory)?);
+        let mut storage = self.storage.storage()?;
+        self.memory_bytes.iter().for_each(|bytes| storage.memory_bytes = *bytes);
+        let mut options = OpenOptions::from(storage);
         options.io = self.io;
         Ok(options)
     }

@@ -1,15 +1,18 @@
 //! One measurement: open, load, count.
 
-use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use crate::{Batches, Dataset, JsonObject, Loader, LoaderOptions, LoaderStats, OpenOptions};
+#[cfg(unix)]
+use nix::sys::{
+    resource::{UsageWho, getrusage},
+    time::TimeVal,
+};
 use serde::Serialize;
 
 use super::args::Args;
-use crate::cli::output;
-use crate::cli::usage::{Usage, usage};
+use crate::cli::{Failure, output};
 
 /// What was measured.
 #[derive(Serialize)]
@@ -30,42 +33,8 @@ pub struct Report {
     pub seconds: f64,
     /// The options that decide what batches hold, as a saved state has them.
     pub loader: JsonObject,
-    /// Each of the first epochs by itself, where decoded frames are kept, and all others together: the last one as far as
-    /// it was measured.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub epochs: Vec<EpochReport>,
     /// The loader's own counters, from its beginning.
     pub stats: LoaderStats,
-}
-
-/// An epoch, or several that follow each other. No batch of the next one is made before all of its own have been taken.
-#[derive(Serialize)]
-pub struct EpochReport {
-    /// The first one.
-    pub epoch: u64,
-    /// How many.
-    pub epochs: u64,
-    /// Frames in the batches that were made: all, but for an epoch that the end of the measurement cut short.
-    pub frames: u64,
-    pub seconds: f64,
-    pub cpu_seconds_per_1000_frames: Option<f64>,
-    /// Frames of which nothing had to be read.
-    pub hits: u64,
-    /// Bytes of the cache that were taken at the end, by all processes.
-    pub taken_bytes: u64,
-}
-
-/// A line of the trace.
-#[derive(Serialize)]
-struct Line {
-    epoch: u64,
-    batch: u64,
-    /// Since the measurement began.
-    at_ms: f64,
-    /// How long this batch was waited for.
-    wait_ms: f64,
-    /// Batches that were ready when it was taken.
-    ready: u64,
 }
 
 /// When to stop.
@@ -76,7 +45,7 @@ enum Until {
 }
 
 /// Measures with these options.
-pub fn measure(args: &Args, loader_options: LoaderOptions) -> Result<Report, Box<dyn std::error::Error>> {
+pub fn measure(args: &Args, loader_options: LoaderOptions) -> Result<Report, Failure> {
     let options = args.open_options()?;
     if args.cold {
         cool(args, &options)?;
@@ -97,61 +66,56 @@ fn bytes_per_picture(options: &LoaderOptions) -> f64 {
 }
 
 /// Measures batches.
-fn measure_batches(
-    args: &Args,
-    loader: &Loader,
-    started: Instant,
-    bytes_per_frame: f64,
-) -> Result<Report, Box<dyn std::error::Error>> {
-    let (before_first, cold_start) = (usage(), Instant::now());
-    let keeps_decoded = loader.stats().decoded_cache.is_some();
-    let by_epoch = keeps_decoded.then(|| ByEpoch::new(before_first, cold_start));
-    let batches = if keeps_decoded { loader.iter(0)? } else { loader.iter(0..)? };
-    let mut feed = Feed { batches, loader, trace: None, by_epoch, taken: 0, clips: 0, frames: 0 };
+fn measure_batches(args: &Args, loader: &Loader, started: Instant, bytes_per_frame: f64) -> Result<Report, Failure> {
+    let (mut before, mut measured) = (usage(), Instant::now());
+    let mut feed = Feed { batches: loader.iter(0..)?, taken: 0, clips: 0, frames: 0 };
     feed.take()?;
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
-
     // The first batches are what is to be measured, cold or where a first epoch is not like the others.
-    let (before, measured) = if args.cold || keeps_decoded {
-        (before_first, cold_start)
-    } else {
+    if !args.cold && loader.stats().decoded_cache.is_none() {
         feed.run(Until::Time(Duration::from_secs_f64(args.seconds.min(1.0))))?;
         (feed.taken, feed.clips, feed.frames) = (0, 0, 0);
-        (usage(), Instant::now())
-    };
-    feed.trace = args.trace.as_ref().map(File::create).transpose()?.map(|file| (BufWriter::new(file), measured));
+        (before, measured) = (usage(), Instant::now());
+    }
     feed.run(match args.epochs {
         Some(epochs) => Until::Batches(epochs * loader.batches_per_epoch()),
         None => Until::Time(Duration::from_secs_f64(args.seconds)),
     })?;
-    let seconds = measured.elapsed().as_secs_f64();
-    let after = usage();
-    if let Some((mut trace, _)) = feed.trace.take() {
-        trace.flush()?;
-    }
-    let (shape, clips, frames, taken) = (loader.shape(), feed.clips as f64, feed.frames as f64, feed.taken);
-    let epochs = feed.end();
-    let stats = loader.stats();
-    let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames * 1e3;
+    let (seconds, after) = (measured.elapsed().as_secs_f64(), usage());
+    let (clips, frames) = (feed.clips as f64, feed.frames as f64);
     Ok(Report {
         frames_per_second: frames / seconds,
         clips_per_second: clips / seconds,
         threads: loader.threads(),
         first_batch_ms,
-        peak_rss_bytes: after.map(|u| u.peak_rss_bytes),
-        cpu_seconds_per_1000_frames: before.zip(after).map(|(b, a)| cpu(b, a)),
-        shape,
+        peak_rss_bytes: after.map(|(_, peak)| peak),
+        cpu_seconds_per_1000_frames: before.zip(after).map(|((before, _), (after, _))| (after - before) / frames * 1e3),
+        shape: loader.shape(),
         bytes_per_frame,
-        batches: taken,
+        batches: feed.taken,
         seconds,
         loader: loader.state(0, 0).options,
-        epochs,
-        stats,
+        stats: loader.stats(),
     })
 }
 
+/// The seconds of processor time of all threads, and the peak of resident memory in bytes with the pages of mapped files;
+/// `None` if the operating system does not say.
+#[cfg(unix)]
+fn usage() -> Option<(f64, u64)> {
+    let used = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    Some((seconds(used.user_time()) + seconds(used.system_time()), u64::try_from(used.max_rss()).ok()? * unit))
+}
+
+#[cfg(not(unix))]
+fn usage() -> Option<(f64, u64)> {
+    None
+}
+
 /// Makes sure that nothing of the data set is on this machine but its files.
-fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Error>> {
+fn cool(args: &Args, options: &OpenOptions) -> Result<(), Failure> {
     if !crate::is_remote(&args.dataset) {
         let is_cool = Dataset::open_with(&args.dataset, options.clone())?.cool()?;
         return if is_cool { Ok(()) } else { Err("this system cannot drop pages from its cache (--cold)".into()) };
@@ -169,86 +133,18 @@ fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Er
     Err(format!("{}: {what}; give a new folder, or no cache", cache.display()).into())
 }
 
-impl EpochReport {
-    /// Adds the epochs that followed.
-    fn add(&mut self, next: &EpochReport) {
-        let cpu = |report: &EpochReport| Some(report.cpu_seconds_per_1000_frames? * report.frames as f64);
-        let both = cpu(self).zip(cpu(next)).map(|(a, b)| (a + b) / (self.frames + next.frames) as f64);
-        self.cpu_seconds_per_1000_frames = both;
-        self.epochs += next.epochs;
-        self.frames += next.frames;
-        self.seconds += next.seconds;
-        self.hits += next.hits;
-        self.taken_bytes = next.taken_bytes;
-    }
-}
-
-/// Reports of epochs. A small data set has thousands in a minute, so those behind the first are one report.
-const MOST_REPORTS: usize = 100;
-
-/// Measures each epoch by itself.
-struct ByEpoch {
-    done: Vec<EpochReport>,
-    /// The number of the epoch that is being measured.
-    epoch: u64,
-    /// What the loader had done before the epoch that is being measured.
-    frames_before: u64,
-    hits_before: u64,
-    usage_before: Option<Usage>,
-    began: Instant,
-}
-
-impl ByEpoch {
-    fn new(usage: Option<Usage>, began: Instant) -> Self {
-        ByEpoch { done: Vec::new(), epoch: 0, frames_before: 0, hits_before: 0, usage_before: usage, began }
-    }
-
-    /// All batches of the epoch that will be made have been made, and none of the next one.
-    fn end(&mut self, loader: &Loader) {
-        let (stats, usage, now) = (loader.stats(), usage(), Instant::now());
-        let (frames, cache) = (stats.frames - self.frames_before, stats.decoded_cache.unwrap_or_default());
-        let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames as f64 * 1e3;
-        if frames > 0 {
-            self.add(EpochReport {
-                epoch: self.epoch,
-                epochs: 1,
-                frames,
-                seconds: (now - self.began).as_secs_f64(),
-                cpu_seconds_per_1000_frames: self.usage_before.zip(usage).map(|(before, after)| cpu(before, after)),
-                hits: cache.hits - self.hits_before,
-                taken_bytes: cache.taken_bytes,
-            });
-        }
-        self.epoch += 1;
-        (self.frames_before, self.hits_before) = (stats.frames, cache.hits);
-        (self.usage_before, self.began) = (usage, now);
-    }
-
-    fn add(&mut self, report: EpochReport) {
-        match self.done.get_mut(MOST_REPORTS - 1) {
-            Some(others) => others.add(&report),
-            None => self.done.push(report),
-        }
-    }
-}
-
 /// Takes batch after batch and gives each back at once: a training step that takes no time.
-struct Feed<'a> {
+struct Feed {
     batches: Batches,
-    loader: &'a Loader,
-    /// Where lines go, and since when they count time.
-    trace: Option<(BufWriter<File>, Instant)>,
-    /// Where each epoch is measured by itself. `batches` are then those of one.
-    by_epoch: Option<ByEpoch>,
     taken: u64,
     clips: u64,
     /// Without those that pad a clip.
     frames: u64,
 }
 
-impl Feed<'_> {
+impl Feed {
     /// At least one batch, unless there were enough.
-    fn run(&mut self, until: Until) -> Result<(), Box<dyn std::error::Error>> {
+    fn run(&mut self, until: Until) -> Result<(), Failure> {
         let started = Instant::now();
         loop {
             if matches!(until, Until::Batches(batches) if self.taken >= batches) {
@@ -261,38 +157,11 @@ impl Feed<'_> {
         }
     }
 
-    /// Stops making batches, and says what each epoch was like.
-    fn end(self) -> Vec<EpochReport> {
-        let Feed { batches, by_epoch, loader, .. } = self;
-        // Some are made ahead.
-        drop(batches);
-        by_epoch.map_or(Vec::new(), |mut by_epoch| {
-            by_epoch.end(loader);
-            by_epoch.done
-        })
-    }
-
-    fn take(&mut self) -> Result<(), Box<dyn std::error::Error>> {
-        let asked = Instant::now();
-        let ready = if self.trace.is_some() { self.loader.stats().ready } else { 0 };
-        let mut next = self.batches.next();
-        if let (None, Some(by_epoch)) = (&next, &mut self.by_epoch) {
-            by_epoch.end(self.loader);
-            self.batches = self.loader.iter(by_epoch.epoch)?;
-            next = self.batches.next();
-        }
-        let batch = next.ok_or("the epochs are over")??;
+    fn take(&mut self) -> Result<(), Failure> {
+        let batch = self.batches.next().ok_or("the epochs are over")??;
         self.taken += 1;
         self.clips += batch.clips.len() as u64;
-        let frames = batch.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
-        self.frames += frames;
-        if let Some((trace, since)) = &mut self.trace {
-            let ms = |time: Duration| time.as_secs_f64() * 1e3;
-            let (at_ms, wait_ms) = (ms(since.elapsed()), ms(asked.elapsed()));
-            let line = Line { epoch: batch.epoch(), batch: batch.number(), at_ms, wait_ms, ready };
-            serde_json::to_writer(&mut *trace, &line)?;
-            trace.write_all(b"\n")?;
-        }
+        self.frames += batch.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
         Ok(())
     }
 }

@@ -5,9 +5,9 @@ mod measure;
 mod tune;
 
 pub use args::Args;
-use measure::{EpochReport, Report, measure};
+use measure::{Report, measure};
 
-use crate::{DecodedStats, Hint, RemoteStats};
+use crate::{Hint, RemoteStats};
 
 use crate::cli::output::{bytes, count, grouped};
 use crate::cli::{Outcome, Run, output};
@@ -61,33 +61,13 @@ fn render(r: &Report) -> String {
         text += &render_remote(remote);
     }
     if let Some(cache) = &r.stats.decoded_cache {
-        text += &render_decoded(cache, &r.epochs);
+        let [taken, limit] = [cache.taken_bytes, cache.limit_bytes].map(bytes);
+        let [hits, misses, refused] = [cache.hits, cache.misses, cache.refused].map(grouped);
+        text += &format!(
+            "decoded frames: {taken} of {limit} in memory; {hits} hits, {misses} misses; no room for {refused}\n"
+        );
     }
     text
-}
-
-/// What the cache of decoded frames did, epoch by epoch.
-fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
-    let mut text = String::new();
-    for report in epochs {
-        let EpochReport { epoch, frames, seconds, hits, taken_bytes, cpu_seconds_per_1000_frames: cpu, .. } = report;
-        let which = match report.epochs {
-            1 => format!("epoch {epoch}"),
-            epochs => format!("epochs {epoch} to {}", epoch + epochs - 1),
-        };
-        let cpu = cpu.map_or(String::new(), |cpu| format!(", {cpu:.3} CPU seconds per 1000 frames"));
-        let (rate, share) = (*frames as f64 / seconds, *hits as f64 / *frames as f64 * 100.0);
-        text += &format!("{which}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
-    }
-    let DecodedStats { limit_bytes, taken_bytes, hits, misses, refused, .. } = cache;
-    text + &format!(
-        "decoded frames: {} of {} in memory; {} hits, {} misses; no room for {}\n",
-        bytes(*taken_bytes),
-        bytes(*limit_bytes),
-        grouped(*hits),
-        grouped(*misses),
-        grouped(*refused),
-    )
 }
 
 /// What went over the network since the data set was opened.

@@ -21,7 +21,7 @@ pub struct Tuning {
 }
 
 /// Measures with 1, 2, 4 and so on threads, up to twice the cores.
-pub fn tune(args: &Args, options: &LoaderOptions) -> Result<Tuning, Box<dyn std::error::Error>> {
+pub fn tune(args: &Args, options: &LoaderOptions) -> Result<Tuning, crate::cli::Failure> {
     if options.threads.is_some() {
         return Err("--tune chooses the number of threads; omit threads=".into());
     }

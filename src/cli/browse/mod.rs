@@ -6,8 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::check::CheckReport;
+use crate::cli::arguments::parse_threads;
+use crate::cli::outcome::stop_at_signal;
 use crate::cli::output::{bytes, count, share};
-use crate::cli::{Failure, Outcome, ProgressArgs, Run, StorageArgs, interrupt, local, output, threads};
+use crate::cli::{Failure, Outcome, ProgressArgs, Run, StorageArgs, local, output};
 use crate::report::{NamedSet, Report, ReportOptions, Site, report};
 
 /// Look at data sets in a browser: search, filter, play and flag clips; findings of a check; figures.
@@ -53,7 +55,7 @@ pub struct Args {
     #[arg(long, requires = "export", default_value_t = 0)]
     seed: u64,
     /// With --export: threads that decode frames. [default: one for each core]
-    #[arg(long, requires = "export", value_parser = threads::parse)]
+    #[arg(long, requires = "export", value_parser = parse_threads)]
     threads: Option<usize>,
     /// With --export: print all figures as JSON.
     #[arg(long, requires = "export")]
@@ -82,7 +84,7 @@ pub fn run(args: &Args) -> Run {
     }
     let found = args.findings.as_deref().map(|path| findings(path, &sets)).transpose()?;
     let site = Site::new(sets, args.title.as_deref(), found.as_ref())?;
-    server::serve(site, args.port.unwrap_or(0), &*interrupt::flag()?)?;
+    server::serve(site, args.port.unwrap_or(0), stop_at_signal()?)?;
     Ok(Outcome::Done)
 }
 

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::interop::report::track_names;
-use crate::interop::{ExportReport, text_file};
+use crate::interop::report::ExportReport;
+use crate::interop::sink::file_name;
 use crate::{Dataset, Error, ProgressFn, Result};
 use vidrec_core::dataset::Shard;
 use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::NewFolder;
 use vidrec_format::data_binding::hex;
-use vidrec_format::file_name;
+use vidrec_format::file_name::stem;
 
 /// Creates a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are
 /// not copied unless the data set is remote.
@@ -37,7 +37,7 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
     let mut folder = NewFolder::create(out)?;
     let mut all = All::default();
     let counter = &mut Counter::new(Some(dataset.len()), progress);
-    let stem = |shard: &Shard| file_name::stem(&text_file::name(&shard.record_path)).to_owned();
+    let stem = |shard: &Shard| stem(&file_name(&shard.record_path)).to_owned();
     let stems: HashSet<String> = dataset.shards()?.into_iter().map(stem).collect();
     if stems.len() < dataset.shard_count() {
         return Err(Error::usage("two shards have record files of the same name").help("export the shards one by one"));
@@ -51,23 +51,24 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
         } else {
             symbolic |= folder.link(&shard.record_path, record)?;
         }
-        let lines = lines(shard, &mut all, counter)?;
-        folder.write(format!("{stem}.idx"), lines.idx.as_bytes())?;
-        folder.write(format!("{stem}.lst"), lines.lst.as_bytes())?;
+        let (idx, lst) = lines(shard, &mut all, counter)?;
+        folder.write(format!("{stem}.idx"), idx.as_bytes())?;
+        folder.write(format!("{stem}.lst"), lst.as_bytes())?;
     }
     if stems.len() > 1 {
         folder.write("all.idx", all.idx.as_bytes())?;
     }
-    let tracks_left_out = track_names(dataset)?;
-    let report = ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) };
-    let mut report = report.without_frames(all.without_frames);
+    let mut report = ExportReport::without_tracks(dataset, folder.publish()?)?;
+    if all.without_frames > 0 {
+        report.clips -= all.without_frames;
+        let clips = all.without_frames;
+        report.notes.push(format!("{clips} clips without frames are not in the export, which has no room for them"));
+    }
     if symbolic {
-        report
-            .notes
-            .push("the record files are symbolic links, because the folder is on another file system".to_owned());
+        report.notes.push("the record files are symbolic links, because the folder is on another file system".into());
     }
     if all.renamed {
-        report.notes.push("the .lst files have spaces in place of the tabs and line ends in names".to_owned());
+        report.notes.push("the .lst files have spaces in place of the tabs and line ends in names".into());
     }
     Ok(report)
 }
@@ -94,13 +95,6 @@ fn copy(shard: &Shard, folder: &mut NewFolder, name: &str, counter: &mut Counter
     folder.finish(file)
 }
 
-/// The text of the files beside one record file.
-#[derive(Default)]
-struct Lines {
-    idx: String,
-    lst: String,
-}
-
 /// The data that continues from file to file.
 #[derive(Default)]
 struct All {
@@ -112,9 +106,9 @@ struct All {
     renamed: bool,
 }
 
-fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<Lines> {
-    let mut lines = Lines::default();
-    let mut buffer = Vec::new();
+/// Returns the text of the `.idx` and the `.lst` beside a record file.
+fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<(String, String)> {
+    let (mut idx, mut lst, mut buffer) = (String::new(), String::new(), Vec::new());
     for c in 0..shard.clip_count() {
         let clip = shard.clip(c)?;
         let strings = shard.strings(&clip).map_err(|e| e.in_clip(c))?;
@@ -126,13 +120,13 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
             let stored = frame.map_err(|e| e.in_clip(c).in_frame(t))?;
             let (entry, header) = (stored.entry, stored.header);
             // Writing to a string cannot fail.
-            let _ = writeln!(lines.idx, "{}\t{}", header.id, entry.record_offset);
-            let _ = writeln!(lines.lst, "{}\t{:.6}\t{source}/{t:03}.jpg", header.id, f64::from(clip.label));
+            let _ = writeln!(idx, "{}\t{}", header.id, entry.record_offset);
+            let _ = writeln!(lst, "{}\t{:.6}\t{source}/{t:03}.jpg", header.id, f64::from(clip.label));
             let _ = writeln!(all.idx, "{}\t{}", all.records, all.bytes + entry.record_offset);
             all.records += 1;
         }
         counter.add(clip.frame_count.into(), 0)?;
     }
     all.bytes += shard.records.len();
-    Ok(lines)
+    Ok((idx, lst))
 }

@@ -4,12 +4,8 @@
 //! it. An import has to find which records form a clip, because these files do not say it.
 
 mod export;
-mod grouping;
 mod import;
-mod in_place;
 mod records;
 
 pub use export::export;
-pub use grouping::Ids;
 pub use import::{MxnetOptions, import};
-pub use in_place::import_in_place;

@@ -18,8 +18,6 @@ pub(super) struct CheckedClip {
     pub findings: Vec<Finding>,
     /// For comparisons with other clips.
     pub hash: Option<ClipHash>,
-    /// The episode of a clip of a camera.
-    pub episode: Option<String>,
     /// The number of decoded frames.
     pub frames: u64,
 }
@@ -66,7 +64,6 @@ impl ClipChecker {
         clip.source()?;
         let attributes = clip.attributes()?;
         checked.findings.extend(known_faults(&attributes));
-        checked.episode = episode(&attributes);
         if !self.reads_frames {
             return Ok(());
         }
@@ -111,16 +108,6 @@ impl ClipChecker {
 /// something.
 pub(super) fn stops(e: &Error) -> bool {
     is_of_network(e) || matches!(e.kind(), ErrorKind::Resources | ErrorKind::Interrupted)
-}
-
-/// Returns the episode of a clip of a camera, by the attributes that `Cameras` of a loader reads.
-fn episode(attributes: &JsonObject) -> Option<String> {
-    attributes.0.get("camera")?.as_str()?;
-    match attributes.0.get("episode")? {
-        Value::String(episode) => Some(format!("{episode:?}")),
-        Value::Number(episode) => Some(episode.to_string()),
-        _ => None,
-    }
 }
 
 /// Returns the frames to look at. If the video had too few frames, the repeated ones that replace missing frames

@@ -3,11 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Finding, FindingKind, FoundClip};
+use super::finding::{CheckOptions, Finding, FindingKind, FoundClip};
 use super::hash::Hash;
 use super::measures::{ClipHash, SLOTS};
 use super::nearest::{Keyed, near_pairs};
-use super::options::CheckOptions;
 use crate::{Clip, Dataset, Error, Result, limits};
 
 /// A clip that is compared with others.

@@ -7,10 +7,8 @@ mod hash;
 mod luma;
 mod measures;
 mod nearest;
-mod options;
 mod rules;
 mod run;
 
-pub use self::finding::{CheckReport, CheckedSet, FailedVideo, Finding, FindingKind, FoundClip};
-pub use self::options::CheckOptions;
+pub use self::finding::{CheckOptions, CheckReport, CheckedSet, FailedVideo, Finding, FindingKind, FoundClip};
 pub use self::run::check;

@@ -7,10 +7,9 @@ use rayon::prelude::*;
 
 use super::clip::{CheckedClip, ClipChecker, stops};
 use super::duplicates::{self, ComparedClip, found_clip};
-use super::finding::{CheckReport, CheckedSet, FailedVideo, Finding, FindingKind};
-use super::options::CheckOptions;
+use super::finding::{CheckOptions, CheckReport, CheckedSet, FailedVideo, Finding, FindingKind};
 use crate::{Dataset, Error, ProgressFn, Result};
-use vidrec_core::dataset::{Tables, different_clocks};
+use vidrec_core::dataset::Tables;
 use vidrec_core::progress::Counter;
 use vidrec_core::threads;
 use vidrec_format::allocation;
@@ -55,23 +54,12 @@ pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn
         return Err(e.expected(format!("0 to {} bits", CheckOptions::MAX_DISTANCE)).found(options.distance));
     }
     let mut counter = Counter::new(Some(sets.iter().map(Dataset::len).sum()), progress);
-    let mut run = CheckRun {
-        sets,
-        options,
-        findings: Vec::new(),
-        compared: Vec::new(),
-        episodes: BTreeMap::new(),
-        clips: 0,
-        frames: 0,
-    };
+    let mut run = CheckRun { sets, options, findings: Vec::new(), compared: Vec::new(), clips: 0, frames: 0 };
     if options.kinds.iter().any(|kind| *kind != FindingKind::Failed) {
         let pool = threads::pool(options.threads)?;
         (0..sets.len()).try_for_each(|set| run.check_clips(set, &pool, &mut counter))?;
     }
     run.findings.extend(duplicates::findings(sets, &run.compared, options, &mut || counter.tell())?);
-    if options.wants(FindingKind::Clock) {
-        run.findings.extend(different_clock_findings(sets, &run.episodes)?);
-    }
     let mut failed_videos = vec![0; sets.len()];
     if options.wants(FindingKind::Failed) {
         let (found, counts) = failures(sets)?;
@@ -88,8 +76,6 @@ struct CheckRun<'a> {
     findings: Vec<Finding>,
     /// The clips with hashes.
     compared: Vec<ComparedClip>,
-    /// The clips of each episode of each data set.
-    episodes: BTreeMap<(usize, String), Vec<u64>>,
     clips: u64,
     frames: u64,
 }
@@ -126,9 +112,6 @@ impl CheckRun<'_> {
         for finding in checked.findings.into_iter().filter(|finding| self.options.wants(finding.kind)) {
             self.findings.push(Finding { clips: vec![found_clip(self.sets, set, clip)], ..finding });
         }
-        if let Some(episode) = checked.episode {
-            self.episodes.entry((set, episode)).or_default().push(clip);
-        }
         if let Some(hash) = checked.hash {
             allocation::reserve(&mut self.compared, 1, "the hashes of all clips")?;
             self.compared.push(ComparedClip { set, clip, hash });
@@ -163,36 +146,6 @@ impl CheckRun<'_> {
             findings: self.findings,
         }
     }
-}
-
-/// Returns a finding for each data set with clips that are not known to share a clock with the first clip of their episode.
-/// Damage is found elsewhere.
-fn different_clock_findings(sets: &[Dataset], episodes: &BTreeMap<(usize, String), Vec<u64>>) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    for (set, dataset) in sets.iter().enumerate() {
-        let (mut apart, mut clips, mut first) = (BTreeSet::new(), Vec::new(), None);
-        let different = |one, other| different_clocks(&dataset.clip(one)?, &dataset.clip(other)?);
-        for ((_, episode), of_episode) in episodes.range((set, String::new())..(set + 1, String::new())) {
-            for &clip in &of_episode[1..] {
-                let found = match different(of_episode[0], clip) {
-                    Err(e) if stops(&e) => return Err(e),
-                    Ok(Some(found)) => found,
-                    _ => continue,
-                };
-                apart.insert(episode);
-                clips.push(found_clip(sets, set, clip));
-                first.get_or_insert_with(|| format!("the first, of episode {episode}: {found}"));
-            }
-        }
-        if let Some(first) = first {
-            let text = match apart.len() {
-                1 => format!("the cameras of an episode are not known to share a clock; {first}"),
-                n => format!("the cameras of {n} episodes are not known to share a clock; {first}"),
-            };
-            findings.push(Finding { clips, ..Finding::new(FindingKind::Clock, Some(apart.len() as f64), text) });
-        }
-    }
-    Ok(findings)
 }
 
 /// Returns one finding for each message, those with the most videos first, and one for each list that cannot be

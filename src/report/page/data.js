@@ -15,7 +15,6 @@ const KINDS = {
   "leak": ["Leaks", "Clips of different data sets that show nearly the same."],
   "label-conflict": ["Label conflicts", "Clips that show nearly the same have different labels."],
   "corrupt": ["Damaged", "Frames whose bytes have another checksum, or do not decode."],
-  "clock": ["Different clocks", "A loader cannot pair the frames of the cameras of these episodes by time."],
   "substituted": ["Substituted", "Another frame than was asked for had to be packed, or the video has known faults."],
   "failed": ["Not packed", "Videos that could not be packed, by FFmpeg's message."],
 };

@@ -24,7 +24,7 @@ const PENDING_BYTES: u64 = 16 * REQUEST_BYTES;
 /// The time between two calls of the caller's callback while nothing arrives.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The report of [`Dataset::warm`](crate::dataset::Dataset::warm). `vidrec cache warm --json` prints the same.
+/// The report of [`Dataset::warm`](crate::dataset::Dataset::warm). `vidrec warm --json` prints the same.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct WarmReport {

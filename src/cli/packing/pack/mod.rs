@@ -8,7 +8,6 @@ mod run_args;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::cli::remote_output::scratch_folder;
 use crate::cli::{Outcome, RemoteStorageArgs, Run, local, output};
 use crate::pack::{PackOptions, PackPlan, Recipe, estimate, pack_plan, serve};
 
@@ -117,7 +116,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
     let out = args.output();
     if crate::is_remote(out) {
         // A server may take its time: from here, a signal ends this in an orderly way.
-        crate::cli::interrupt::flag()?;
+        crate::cli::outcome::stop_at_signal()?;
     }
     let report = pack_plan(&plan, out, &recipe.options, &mut args.run.progress.of("videos"))?;
     report::tell(&report);
@@ -131,7 +130,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
 
 fn dry_run(args: &Args, recipe: &Recipe) -> Run {
     // An output in object storage is made on this machine first.
-    let scratch = scratch_folder();
+    let scratch = crate::RemoteOutput::default().scratch_folder();
     let out = match crate::is_remote(args.output()) {
         true => &scratch,
         false => args.output(),

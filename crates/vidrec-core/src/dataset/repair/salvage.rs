@@ -126,7 +126,7 @@ impl<'a> Salvage<'a> {
         let is_given = self.shard.name.parse().is_ok_and(|name: FileName| name.is_given());
         if self.meta.has_foreign_records() && !is_given {
             return Err("its entry in the index is lost, and another program wrote the ids of its records; \
-                 `vidrec import mxnet --in-place --overwrite` makes another index"
+                 `vidrec import mxnet` makes a data set of them"
                 .into());
         }
         let entry = self.scan.clip(ordinal)?;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use crate::cli::arguments::{ClipRange, ordinals};
 use crate::cli::output::{bytes, count, printable};
-use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output, words};
-use crate::interop::{frames, gulp, metadata, mxnet};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
+use crate::interop::{frames, metadata, mxnet};
 
 /// Write a data set in another project's format. JPEGs are written as they are stored, byte for byte.
 ///
@@ -25,29 +26,18 @@ enum Format {
         #[command(flatten)]
         to: To,
     },
-    /// For GulpIO and its forks: data_0.gulp, meta_0.gmeta, label2idx.json. Without tracks.
-    Gulp {
-        #[command(flatten)]
-        to: To,
-        /// Clips per chunk.
-        #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-        clips_per_chunk: u64,
-    },
-    /// One folder per clip, with 000.jpg and so on and clip.json. Without tracks.
+    /// One folder per clip, such as 000012, with 000.jpg and so on and clip.json. Without tracks.
     Frames {
         #[command(flatten)]
         to: To,
+        /// Clips by number, counted from 0: 5, 3-7 or all, with commas between. [default: all]
+        #[arg(long, value_name = "RANGES", value_delimiter = ',')]
+        clips: Vec<ClipRange>,
     },
-    /// The metadata of clips or frames, as one table.
+    /// The metadata of clips as a table: .csv, or .jsonl with an object on each line.
     Metadata {
         #[command(flatten)]
         to: To,
-        /// File format of the table.
-        #[arg(long, default_value_t, value_parser = words::<metadata::Format>())]
-        format: metadata::Format,
-        /// What each row describes.
-        #[arg(long, default_value_t, value_parser = words::<metadata::Rows>())]
-        rows: metadata::Rows,
     },
 }
 
@@ -68,17 +58,19 @@ struct To {
 }
 
 pub fn run(args: &Args) -> Run {
-    let (Format::Mxnet { to } | Format::Frames { to } | Format::Gulp { to, .. } | Format::Metadata { to, .. }) =
-        &args.format;
+    let (Format::Mxnet { to } | Format::Frames { to, .. } | Format::Metadata { to }) = &args.format;
     let (set, out, progress) = (to.storage.open(&to.dataset)?, &to.output, &mut to.progress.of("clips"));
     let report = match &args.format {
         Format::Mxnet { .. } => mxnet::export(&set, out, progress),
-        Format::Gulp { clips_per_chunk, .. } => gulp::export(&set, out, *clips_per_chunk, progress),
-        Format::Frames { .. } => frames::export(&set, out, progress),
-        Format::Metadata { format, rows, .. } => metadata::export(&set, out, *format, *rows, progress),
+        Format::Frames { clips, .. } if clips.is_empty() => frames::export(&set, 0..set.len(), out, progress),
+        Format::Frames { clips, .. } => frames::export(&set, ordinals(clips, set.len())?, out, progress),
+        Format::Metadata { .. } => metadata::export(&set, out, progress),
     }?;
-    let path = out.display().to_string();
-    report.left_out_note(&path).iter().for_each(output::tell);
+    let path = out.display();
+    if !report.tracks_left_out.is_empty() {
+        let tracks = report.tracks_left_out.join(", ");
+        output::tell(format_args!("tracks are not in {path}, because the format has no room for them: {tracks}"));
+    }
     output::print(to.json, &report, |r| {
         let (clips, frames, files) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.files, "file"));
         let mut text = format!("exported {clips}, {frames} to {path}: {files}, {}\n", bytes(r.bytes));
