@@ -39,11 +39,6 @@ def test_pixels_are_those_of_pillow(ds):
     assert np.array_equal(clip.frames(), expected), "writable, and nobody else's"
 
 
-def test_pixels_outlive_clip_and_data_set(train):
-    frames = vidrec.open(train)[0].frames()
-    assert frames.base is not None and frames.any()
-
-
 def test_indices_are_pythons(ds):
     assert ds[-1].source == ds[11].source == "right/b.mp4"
     assert sources(ds[2:8:3]) == ["left/2.mp4", "left/5.mp4"]
@@ -114,11 +109,3 @@ def test_errors_know_their_place(damaged, train, tmp_path):
     assert str(vidrec.FormatError("message")) == "message"
 
 
-def test_places_that_only_others_understand_say_so(train, videos, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for made in (lambda: vidrec.open("~/train"), lambda: vidrec.pack("~/videos", "out"), lambda: vidrec.pack(videos, "~/train")):
-        with pytest.raises(vidrec.Error, match="os.path.expanduser"):
-            made()
-    with pytest.raises(vidrec.UsageError, match="without file://"):
-        vidrec.open(train.as_uri())
-    assert list(tmp_path.iterdir()) == []

@@ -99,9 +99,3 @@ def test_depth_follows_the_camera_that_it_names(path):
         assert params.flip and (batch.tracks["depth"][b, 0] == seen(stored, params.window, True, (24, 32))).all()
     with pytest.raises(vidrec.UsageError, match="follow.*no such camera.*top"):
         vidrec.Loader(path, 5, tracks={"depth": vidrec.track(follow="wrist")}, **options)
-
-
-def test_only_pictures_as_they_are_can_follow(rig_path):
-    for track in (vidrec.track(follow="frames"), vidrec.track(follow="frames", how="linear")):
-        with pytest.raises(vidrec.UsageError, match="only pictures"):
-            vidrec.Loader(rig_path, 2, frames=2, crop=16, tracks={"action": track})
