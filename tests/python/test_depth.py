@@ -79,17 +79,6 @@ def test_depth_follows_the_frames(path, crop, frames):
     assert flips == {False, True}
 
 
-def test_without_follow_depth_comes_as_stored(path):
-    (batch,) = vidrec.Loader(path, 5, frames=2, crop=16, tracks={"depth": vidrec.track()}, output="numpy", shuffle=False)
-    for b, params in enumerate(batch.params):
-        assert (batch.tracks["depth"][b] == depth_of(int(batch.clips[b]))[list(params.frames)]).all()
-    clip = vidrec.open(path)[2]
-    for name in ("depth", "timed"):
-        assert clip.track(name).values.dtype == np.uint16 and (clip.track(name).values == depth_of(2)).all()
-    assert vidrec.open(path).tracks["depth"].shape == (HEIGHT, WIDTH)
-    assert "depth" not in vidrec.open(path).track_stats()
-
-
 def test_depth_follows_the_camera_that_it_names(path):
     cameras = vidrec.Cameras(["top"], own={"top": vidrec.Camera(flip=1.0)})
     options = {"frames": 2, "crop": vidrec.Cover((24, 32)), "cameras": cameras, "output": "numpy", "shuffle": False}

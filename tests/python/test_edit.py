@@ -100,16 +100,6 @@ def test_subsets_are_those_of_the_program(segments, tmp_path, options, flags):
     assert 0 < len(view) == report.clips and clips(view) == clips(vidrec.open(tmp_path / "python"))
 
 
-def test_views_of_views_are_chosen_from_like_data_sets(segments):
-    view = vidrec.open(segments)[::-1]
-    assert clips(view.subset(clips=[2, "left/1.mp4"], exclude=[34])) == clips(view.select([2, 30, 31, 32]))
-    parts = view.split(0.5, seed=1, by=lambda clip: clip.index // 6)
-    assert sorted(sum(map(clips, parts), [])) == sorted(clips(view))
-    group_of = {repr(clip): i // 6 for i, clip in enumerate(clips(view))}
-    groups = [{group_of[repr(clip)] for clip in clips(part)} for part in parts]
-    assert all(groups) and not groups[0] & groups[1]
-
-
 def test_data_sets_are_written(train, damaged, tmp_path):
     calls = []
     parts = vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5], seed=3, progress=lambda *call: calls.append(call))

