@@ -159,21 +159,19 @@ def test_what_is_done_already_is_told(videos, tmp_path):
         assert vidrec.pack(videos, tmp_path / "out", frames=2, size=32, if_exists=if_exists).unchanged is unchanged
 
 
-@pytest.fixture
-def tqdm(monkeypatch):
-    """Stands in for tqdm's class."""
-    module = types.SimpleNamespace(tqdm=mock.Mock(return_value=mock.Mock(n=0, start_t=0.0)))
-    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
-    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
-    return module.tqdm
+def test_true_shows_tqdms_bar(monkeypatch, videos, tmp_path, capsys):
+    bar, given = mock.Mock(start_t=0.0), {}
 
+    def start(**options):
+        given.update(options)
+        bar.n = options["initial"]
+        return bar
 
-def test_true_shows_tqdms_bar(tqdm, videos, tmp_path, capsys):
-    bar = tqdm.return_value
     bar.update.side_effect = lambda n: setattr(bar, "n", bar.n + n)
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=start))
     vidrec.pack(videos, tmp_path / "out", frames=2, progress=True)
-    given = tqdm.call_args.kwargs
-    assert (given["total"], given["unit"], given["initial"] + bar.n) == (12, " videos", 12) and bar.close.called
+    assert (given["total"], given["unit"], bar.n, bar.close.called) == (12, " videos", 12, True)
     assert capsys.readouterr().err == ""
 
 
