@@ -1,5 +1,6 @@
 """A data set in object storage behind a network that fails: it arrives there, and gives the batches of the local one."""
 import shutil
+
 import batches
 from machine import check, same_files
 from program import built
