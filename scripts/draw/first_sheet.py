@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The contact sheet of docs/first-data-set.md: packs the videos of the page as the page does, and draws first-sheet.webp.
+"""The picture of clips in docs/first-data-set.md: packs the videos of the page as the page does, and draws first-sheet.webp.
 
 Needs FFmpeg and Pillow. VIDREC_PROGRAM names the program; without it, it is the one on PATH.
 """
