@@ -94,7 +94,7 @@ pub struct SampleParams {
 /// A batch of clips: pictures, labels, ordinals, mask, and what was drawn for each.
 ///
 /// The frames of a clip lie side by side, so (B, T, C, H, W) and (B*T, C, H, W) are two views of the same data, with
-/// the shapes [`shape`](Self::shape) and [`frames_shape`](Self::frames_shape).
+/// the first in [`shape`](Self::shape).
 ///
 /// ```
 /// let batch = vidrec::Batch::default();
@@ -148,13 +148,6 @@ impl Batch {
     /// V [`Cameras`](super::Cameras), the first dimension is B * V, and the cameras of a sample are adjacent.
     pub fn shape(&self) -> [usize; 5] {
         self.shape
-    }
-
-    /// The shape with the first two dimensions joined: single pictures, `[B * T, C, H, W]` or `[B * T, H, W, C]`.
-    /// With [`Layout::Bcthw`](super::Layout::Bcthw), these are single channels of clips, `[B * C, T, H, W]`.
-    pub fn frames_shape(&self) -> [usize; 4] {
-        let [b, t, rest @ ..] = self.shape;
-        [b * t, rest[0], rest[1], rest[2]]
     }
 
     /// The data, if the values are bytes.

@@ -15,9 +15,6 @@ use vidrec_format::sampler::order::{EpochOrder, LastBatch, Ranks, Slot};
 /// With [`LastBatch::Keep`], the clips of a bucket may be too few for one on each rank. They then move to the next
 /// longer bucket, after its own clips, and the batches that they are in come last, too. Each counts as done in the
 /// bucket that it comes from. The clips that are done are therefore the first ones of each bucket even then.
-///
-/// If clips have homes, each rank takes the clips of a full batch that are at home with it, as far as it has room
-/// for them. This does not change the batch of all ranks.
 #[derive(Debug)]
 pub(crate) struct BucketedEpoch {
     pub epoch: u64,
@@ -65,7 +62,7 @@ impl BucketedEpoch {
     /// in which ranks share the clips of each.
     pub fn new(
         (epoch, order): (u64, &EpochOrder),
-        space: &Samples,
+        samples: &Samples,
         buckets: &Buckets,
         done: Vec<u64>,
         ranks: &[Ranks],
@@ -73,7 +70,7 @@ impl BucketedEpoch {
         let queue = |&ranks: &Ranks| Queue { positions: Vec::new(), moved_from: Vec::new(), ranks };
         let mut queues: Vec<Queue> = ranks.iter().map(queue).collect();
         for position in 0..order.len() {
-            let bucket = order.get(position).map_or(0, |sample| buckets.of(space.place(sample, epoch).clip));
+            let bucket = order.get(position).map_or(0, |sample| buckets.of(samples.clip(sample, epoch)));
             queues[bucket].positions.push(position);
         }
         let done = done.into_iter().zip(&queues).map(|(done, queue)| done.min(queue.positions.len() as u64)).collect();
@@ -153,44 +150,6 @@ impl BucketedEpoch {
         let slot = queue.ranks.slot(number, rank, slot)?;
         let position = *queue.positions.get(usize::try_from(slot.position).ok()?)?;
         Some(Slot { position, ..slot })
-    }
-
-    /// The positions of batch `k` of all ranks, rank after rank, if ranks have homes and the batch is full. Each
-    /// rank gets the positions at home with it first, then those that other ranks had no room for.
-    pub fn at_homes(&self, k: u64, ranks: &Ranks) -> Option<Vec<u64>> {
-        let (_, queue, number) = self.batch(k)?;
-        let (begin, end) = queue.range(number);
-        let batch = queue.positions.get(usize::try_from(begin).ok()?..usize::try_from(end).ok()?)?;
-        if end - begin < queue.ranks.most() {
-            return None;
-        }
-        let clips = queue.ranks.clips(number, 0) as usize;
-        let (mut room, mut places, mut others) =
-            (vec![clips; batch.len() / clips], vec![None; batch.len()], Vec::new());
-        for &position in batch {
-            let rank = ranks.at_home(position)? as usize;
-            match room[rank].checked_sub(1) {
-                Some(left) => {
-                    places[(rank + 1) * clips - room[rank]] = Some(position);
-                    room[rank] = left;
-                }
-                None => others.push(position),
-            }
-        }
-        let mut others = others.into_iter();
-        places.into_iter().map(|place| place.or_else(|| others.next())).collect()
-    }
-
-    /// The positions that are done after `batches` batches, in any order.
-    pub fn positions(&self, batches: u64) -> Vec<u64> {
-        let before = self.queues.iter().zip(&self.done).flat_map(|(queue, &done)| &queue.positions[..done as usize]);
-        let batches_before = self.batches.iter().take(usize::try_from(batches).unwrap_or(usize::MAX));
-        let of_batch = batches_before.flat_map(|&(bucket, number)| {
-            let queue = &self.queues[usize::from(bucket)];
-            let (begin, end) = queue.range(number);
-            &queue.positions[begin as usize..end as usize]
-        });
-        before.chain(of_batch).copied().collect()
     }
 
     /// The number of positions of each bucket that are done after `batches` batches.

@@ -66,13 +66,6 @@ impl Buckets {
         (bucket + 1..self.shapes.len()).find(|&longer| self.shapes[longer].size == size)
     }
 
-    /// Whether no clip of the data set is in a bucket, for each bucket.
-    pub fn are_empty(&self) -> Vec<bool> {
-        let mut are_empty = vec![true; self.shapes.len()];
-        self.of_clip.iter().for_each(|&bucket| are_empty[usize::from(bucket)] = false);
-        are_empty
-    }
-
     /// The bucket of a clip.
     pub fn of(&self, clip: u64) -> usize {
         usize::try_from(clip / self.cameras)
@@ -136,13 +129,14 @@ impl BatchShape {
         let (width, height) = size;
         let cameras = options.cameras_per_sample() as u32;
         // Clips without frames take nothing of a budget.
-        let budget = options.budget().filter(|_| frames > 0);
-        let clips = budget.map_or(options.batch_size, |budget| budget.clips(frames, size) / cameras);
+        let batching = options.batching.as_ref().filter(|_| frames > 0);
+        let budget = batching.and_then(|batching| batching.clips(frames, size));
+        let clips = budget.map_or(options.batch_size, |clips| clips / cameras);
         if clips == 0 {
             let what = format!(
                 "loader option batching: even one clip of {frames} frames of {width}x{height} pixels does not fit"
             );
-            return Err(Error::usage(what).found(format!("{:?}", options.budget())));
+            return Err(Error::usage(what).found(format!("{batching:?}")));
         }
         let factors = [clips, cameras, frames, width, height, 3 * size_of::<f32>() as u32];
         let bytes = factors.iter().try_fold(1u64, |product, &factor| product.checked_mul(factor.into()));

@@ -44,12 +44,10 @@ impl Dtype {
 
 /// The order of a batch's dimensions: B clips, T frames, C channels, H rows, W columns.
 ///
-/// As a word (`FromStr`, `Display`, serde): `BTCHW`, `BCTHW` or `BTHWC`.
+/// As a word (serde): `BTCHW`, `BCTHW` or `BTHWC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "UPPERCASE", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Layout {
     /// Channels before rows, as in PyTorch. The default.
     #[default]
@@ -76,12 +74,10 @@ impl Layout {
 /// The CRC-32 of every frame is compared. A frame whose planes come from a [`DecodedCache`](crate::loader::DecodedCache) is not
 /// read again, so later damage to its record goes unnoticed.
 ///
-/// As a word (`FromStr`, `Display`, serde): `error` or `substitute`.
+/// As a word (serde): `error` or `substitute`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum OnBadFrame {
     /// The batch is an error that names file, clip, frame and offset. The default.
     #[default]
@@ -105,7 +101,6 @@ mod tests {
         for word in ["uint8", "float16", "bfloat16", "float32"] {
             assert_eq!(word.parse::<Dtype>().unwrap().to_string(), word);
         }
-        assert_eq!("BTHWC".parse::<Layout>().unwrap(), Layout::Bthwc);
         assert!("float64".parse::<Dtype>().unwrap_err().to_string().contains("bfloat16"));
     }
 }
