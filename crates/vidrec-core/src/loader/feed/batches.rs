@@ -53,7 +53,7 @@ impl Loader {
     ///
     /// The system cannot start another thread.
     pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
-        let memory = Spare::Pool(self.pool.clone(), Batch::default);
+        let memory = Spare::Pool(Arc::downgrade(&self.pool), Batch::default);
         start(BatchQueue::new(self, self.depth(), memory), epochs.into())
     }
 
@@ -70,7 +70,7 @@ impl Loader {
     /// [`LoaderOptions::decoded_cache`](crate::loader::LoaderOptions::decoded_cache), which these batches cannot use.
     pub fn iter_jpegs(&self, epochs: impl Into<Epochs>) -> Result<Batches<JpegBatch>> {
         self.refuse_decoded_cache()?;
-        let memory = Spare::Pool(self.jpeg_pool.clone(), JpegBatch::default);
+        let memory = Spare::Pool(Arc::downgrade(&self.jpeg_pool), JpegBatch::default);
         start(BatchQueue::new(self, self.depth_of_jpegs(), memory), epochs.into())
     }
 

@@ -75,7 +75,7 @@ pub struct Loader {
     pub(super) jpeg_pool: BufferPool<JpegBatch>,
 }
 
-pub(super) type BufferPool<T> = Arc<Mutex<Vec<T>>>;
+type BufferPool<T> = Arc<Mutex<Vec<T>>>;
 
 impl Loader {
     /// Creates a loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches,
@@ -179,7 +179,16 @@ impl Loader {
         }
         // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
         engine.decoded = engine.open_decoded()?;
-        Ok(Loader { engine: Arc::new(engine), pool: BufferPool::default(), jpeg_pool: BufferPool::default() })
+        Ok(Loader::with(Arc::new(engine)))
+    }
+
+    fn with(engine: Arc<Engine>) -> Self {
+        Loader { engine, pool: BufferPool::default(), jpeg_pool: BufferPool::default() }
+    }
+
+    /// The same loader without the memory of dropped batches.
+    pub(super) fn without_memory(&self) -> Self {
+        Loader::with(self.engine.clone())
     }
 
     /// The use of each source of a mix by all ranks together after `batches` batches of `epoch`, counted

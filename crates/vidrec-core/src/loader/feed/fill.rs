@@ -11,7 +11,7 @@ use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
 use super::schedule::BatchPlan;
 use super::tracks::slots as track_slots;
-use crate::loader::batch::{Batch, BatchData, for_each_dtype};
+use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::Counts;
 use crate::loader::decoded::CacheUse;
 use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
@@ -92,7 +92,7 @@ pub(super) fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut Batch) ->
     batch.reshape(plan.shape.dimensions(&engine.options));
     batch.reserve(engine.options.dtype)?;
     let mut data = std::mem::take(&mut batch.data);
-    let filled = for_each_dtype!(&mut data, data => pictures(engine, plan, data, batch));
+    let filled = pictures(engine, plan, data.bytes_mut(), batch);
     batch.data = data;
     filled
 }
@@ -115,12 +115,7 @@ pub(super) fn fill_into(
     batch.reshape(plan.shape.dimensions(options));
     batch.data = BatchData::default();
     let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
-    match options.dtype {
-        Dtype::U8 => pictures(engine, &plan, memory, batch),
-        Dtype::F16 => pictures(engine, &plan, aligned::<f16>(memory)?, batch),
-        Dtype::Bf16 => pictures(engine, &plan, aligned::<bf16>(memory)?, batch),
-        Dtype::F32 => pictures(engine, &plan, aligned::<f32>(memory)?, batch),
-    }?;
+    pictures(engine, &plan, memory, batch)?;
     engine.counters.lock().stats.batches += 1;
     Ok(())
 }
@@ -140,10 +135,23 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
     }
 }
 
-/// Reads the samples of a batch. Writes their pictures to `data`, and everything else to `batch`.
-fn pictures<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
-    let mut slots: Vec<&mut [S]> = parts(data, plan.samples.len()).collect();
-    samples(engine, plan, &mut slots, batch)
+/// Reads the samples of a batch. Writes their pictures to `memory`, and everything else to `batch`.
+fn pictures(engine: &Engine, plan: &BatchPlan, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
+    fn of<S: SampleType>(engine: &Engine, plan: &BatchPlan, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
+        let refused = |e| {
+            Error::usage(format!("the memory for a batch is not suitable: {e}"))
+                .expected(format!("aligned to {}", align_of::<S>()))
+        };
+        let values: &mut [S] = bytemuck::try_cast_slice_mut(memory).map_err(refused)?;
+        let mut slots: Vec<&mut [S]> = parts(values, plan.samples.len()).collect();
+        samples(engine, plan, &mut slots, batch)
+    }
+    match engine.options.dtype {
+        Dtype::U8 => of::<u8>(engine, plan, memory, batch),
+        Dtype::F16 => of::<f16>(engine, plan, memory, batch),
+        Dtype::Bf16 => of::<bf16>(engine, plan, memory, batch),
+        Dtype::F32 => of::<f32>(engine, plan, memory, batch),
+    }
 }
 
 /// Reads the samples of a batch. Writes their frames to `slots`, one for each sample, and everything else to
@@ -333,12 +341,4 @@ fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Res
 fn is_of_the_data(e: &Error) -> bool {
     let is_fetching = e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote);
     !is_fetching && matches!(e.kind(), ErrorKind::Io | ErrorKind::Format | ErrorKind::Limit | ErrorKind::Decode)
-}
-
-fn aligned<S: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [S]> {
-    let refused = |e| {
-        Error::usage(format!("the memory for a batch is not suitable: {e}"))
-            .expected(format!("aligned to {}", align_of::<S>()))
-    };
-    bytemuck::try_cast_slice_mut(memory).map_err(refused)
 }

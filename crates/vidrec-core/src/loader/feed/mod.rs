@@ -2,7 +2,6 @@
 
 mod ahead;
 mod batches;
-mod bucketed_epoch;
 mod buckets;
 mod device;
 mod device_plan;

@@ -1,11 +1,12 @@
 //! The queue that carries batches from the thread that makes them to their consumer, and carries memory back.
 
 use std::collections::VecDeque;
+use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::engine::{BufferPool, Loader};
+use super::engine::Loader;
 use vidrec_format::error::Result;
 
 /// Identifies a batch.
@@ -17,8 +18,8 @@ pub(crate) struct BatchNumber {
 
 /// The source of memory if the queue has none to reuse.
 pub(crate) enum Spare<T> {
-    /// The memory of earlier epochs, or new memory.
-    Pool(BufferPool<T>, fn() -> T),
+    /// The memory of earlier epochs, as long as the loader exists, or new memory.
+    Pool(Weak<Mutex<Vec<T>>>, fn() -> T),
     /// Only the consumer provides memory.
     OfConsumer,
 }
@@ -28,6 +29,7 @@ pub(crate) enum Spare<T> {
 pub(crate) struct BatchQueue<T> {
     depth: usize,
     spare: Spare<T>,
+    /// The loader without its memory: batches that the consumer holds do not keep it.
     pub loader: Loader,
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -45,7 +47,8 @@ struct State<T> {
 impl<T> BatchQueue<T> {
     pub fn new(loader: &Loader, depth: usize, spare: Spare<T>) -> Self {
         let state = State { ready: VecDeque::new(), spare: VecDeque::new(), ended: false, stopped: false };
-        BatchQueue { depth, spare, loader: loader.clone(), state: Mutex::new(state), changed: Condvar::new() }
+        let loader = loader.without_memory();
+        BatchQueue { depth, spare, loader, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Waits until another batch may be made, and returns memory for it; `None` if no more are wanted.
@@ -61,7 +64,9 @@ impl<T> BatchQueue<T> {
             return None;
         }
         match (state.spare.pop_front(), &self.spare) {
-            (None, Spare::Pool(pool, fresh)) => Some(pool.lock().pop().unwrap_or_else(fresh)),
+            (None, Spare::Pool(pool, fresh)) => {
+                pool.upgrade().and_then(|pool| pool.lock().pop()).or_else(|| Some(fresh()))
+            }
             (memory, _) => memory,
         }
     }
@@ -113,7 +118,9 @@ impl<T> BatchQueue<T> {
 
     /// Returns memory to the pool for the next queue.
     fn recycle(&self, memory: impl IntoIterator<Item = T>) {
-        if let Spare::Pool(pool, _) = &self.spare {
+        if let Spare::Pool(pool, _) = &self.spare
+            && let Some(pool) = pool.upgrade()
+        {
             let mut pool = pool.lock();
             let room = self.depth.saturating_add(1).saturating_sub(pool.len());
             pool.extend(memory.into_iter().take(room));

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::bucketed_epoch::BucketedEpoch;
-use super::buckets::BatchShape;
-use super::buckets::Buckets;
+use super::buckets::{BatchShape, BucketedEpoch, Buckets};
 use super::samples::{PlannedSample, Samples};
 use crate::loader::draw::DrawKey;
 use crate::loader::options::ResolvedOptions;

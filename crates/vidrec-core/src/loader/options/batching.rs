@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
+use super::values::require;
 use vidrec_format::error::Result;
 
 /// The rule that decides how many clips a batch has, and which clips share one. By default, every batch has

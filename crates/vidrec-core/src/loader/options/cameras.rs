@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
+use super::values::require;
 use super::{ColorJitter, Crop, Frames, Missing, Normalize, TrackWindow};
 use vidrec_format::error::{Error, Result};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::{getters, require, setters};
+use super::values::{getters, require, setters};
 use vidrec_format::error::Result;
 use vidrec_format::sampler::Rate;
 

@@ -6,9 +6,8 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::colors::KnownNormalize;
-use super::fields::require;
-use super::json::{OneOrTwo, Size, null_is_default, short};
+use super::pictures::KnownNormalize;
+use super::values::{OneOrTwo, Size, null_is_default, require, short};
 use super::{
     Batching, Cameras, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions,
     Prefetch, TrackWindow,
@@ -16,8 +15,7 @@ use super::{
 use crate::dataset::Dataset;
 use crate::loader::kernel::Channels;
 use crate::loader::state::LoaderState;
-use vidrec_format::error::Hint;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::order::{LastBatch, Order};
 

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
-use super::json::steps;
+use super::values::{require, steps};
 use crate::dataset::TrackStats;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
