@@ -4,26 +4,7 @@ import re
 import subprocess
 import sys
 
-import commands
 import pages
-import pytest
-import site_pages
-
-
-@pytest.mark.full
-def test_every_command_and_option_is_on_its_page(site):
-    """As completions name them: clap's own description of the commands, and another way than the page's."""
-    run = subprocess.run([commands.program(), "completions", "fish"], capture_output=True, text=True, check=True)
-    option = r'using_subcommand (\w+)(?:; and __fish_seen_subcommand_from (\w+))?".* -l ([\w-]+)'
-    found = re.findall(option, run.stdout)
-    assert len(found) > 200
-    missing = set()
-    for command, subcommand, name in found:
-        page = site / f"reference/commands/{command}.html"
-        wanted = f"{subcommand}--{name}"
-        if command != "help" and name != "help" and not (page.is_file() and wanted in site_pages.document(page).ids):
-            missing.add(f"{command}#{wanted}")
-    assert missing == set()
 
 
 def test_references_as_text_are_current():
