@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use vidrec::edit::{Selection, SplitBy, split_clips, subset_clips};
+use vidrec::edit::{RatioSplit, Selection, split_clips, subset_clips};
 use vidrec::jpeg::Decoder;
 use vidrec::{Dtype, OpenOptions};
 
@@ -41,9 +41,6 @@ type ToldTrack<'py> = (
     ),
 );
 
-/// Name, clips, sources that were not found.
-type Part = (String, Vec<u64>, Vec<String>);
-
 #[pymethods]
 impl Dataset {
     #[new]
@@ -57,11 +54,10 @@ impl Dataset {
         py.detach(|| self.0.select(clips)).map(Dataset).map_err(raise)
     }
 
-    /// For each part its name, its clips, and the sources that were not found.
-    fn split(&self, py: Python<'_>, parts: SplitArguments) -> PyResult<Vec<Part>> {
-        let by = SplitBy::from(parts);
-        let parts = self.wait(py, || split_clips(&self.0, &by))?;
-        Ok(parts.into_iter().map(|part| (part.name, part.clips, part.not_found)).collect())
+    /// The clips of each part.
+    fn split(&self, py: Python<'_>, parts: SplitArguments) -> PyResult<Vec<Vec<u64>>> {
+        let split = RatioSplit::from(parts);
+        self.wait(py, || split_clips(&self.0, &split))
     }
 
     /// The clips that fit, and the sources that were not found.

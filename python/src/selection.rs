@@ -1,7 +1,7 @@
 //! Selections of clips and rules of splits, from the dicts that `vidrec/_choice.py` makes of the arguments.
 
 use pyo3::prelude::*;
-use vidrec::edit::{ClipList, KeepTogether, RatioSplit, Selection, SplitBy};
+use vidrec::edit::{ClipList, KeepTogether, RatioSplit, Selection};
 
 /// Clips by ordinal and by source.
 type ListArguments = (Vec<u64>, Vec<String>);
@@ -35,12 +35,10 @@ impl From<SelectionArguments> for Selection {
     }
 }
 
-/// The rule of a split: by an attribute, by lists, or by ratio. Every key must be there.
+/// The rule of a split. Every key must be there.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct SplitArguments {
-    attribute: Option<String>,
-    lists: Option<Vec<(String, ListArguments)>>,
     ratio: Vec<(String, f64)>,
     seed: u64,
     stratify: bool,
@@ -49,19 +47,13 @@ pub struct SplitArguments {
     groups: Option<Vec<u64>>,
 }
 
-impl From<SplitArguments> for SplitBy {
-    fn from(o: SplitArguments) -> SplitBy {
-        if let Some(attribute) = o.attribute {
-            return SplitBy::Attribute(attribute);
-        }
-        if let Some(lists) = o.lists {
-            return SplitBy::Lists(lists.into_iter().map(|(name, list)| (name, clip_list(list))).collect());
-        }
+impl From<SplitArguments> for RatioSplit {
+    fn from(o: SplitArguments) -> RatioSplit {
         let keep_together = match o.groups {
             Some(groups) => KeepTogether::Groups(groups),
             None if o.keep_sources => KeepTogether::Sources,
             None => KeepTogether::Draws,
         };
-        SplitBy::Ratio(RatioSplit { parts: o.ratio, seed: o.seed, stratify: o.stratify, keep_together })
+        RatioSplit { parts: o.ratio, seed: o.seed, stratify: o.stratify, keep_together }
     }
 }

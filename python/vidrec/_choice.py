@@ -52,24 +52,12 @@ def by_ratio(
 ) -> Dict[str, Any]:
     """The rule of a random split."""
     return {
-        "attribute": None,
-        "lists": None,
         "ratio": [(name, float(share)) for name, share in ratio],
         "seed": seed,
         "stratify": stratify,
         "keep_sources": keep_sources,
         "groups": groups,
     }
-
-
-def by_lists(lists: Mapping[str, Clips]) -> Dict[str, Any]:
-    """The rule of a split by lists of clips."""
-    return {**by_ratio([]), "lists": [(name, listed(clips)) for name, clips in lists.items()]}
-
-
-def by_attribute(attribute: str) -> Dict[str, Any]:
-    """The rule of a split by the values of an attribute."""
-    return {**by_ratio([]), "attribute": attribute}
 
 
 def changes(

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::options::{EditOptions, EditReport};
-use super::plan::{OutputPlan, Pick};
+use super::plan::{EditOptions, EditReport, OutputPlan, Pick};
 use crate::dataset::clock::too_far;
 use crate::dataset::writer::{ClipInfo, FrameData, OpenShard, Sharding, StagedSet, WriteReport, Writer, WriterOptions};
 use crate::dataset::{Clip, ClockStart, Frame, TrackView};

@@ -1,13 +1,53 @@
-//! The plan of an output: the clips of which data sets, in which order, and with which descriptions.
+//! The plan of an output: the clips of which data sets, in which order, and with which descriptions. And the options and
+//! the report of an edit.
 
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::meta::joined_meta;
-use crate::dataset::writer::ClipInfo;
+use crate::dataset::writer::{ClipInfo, Sharding};
 use crate::dataset::{Clip, ClockStart, Dataset, Shard, proven_bytes};
 use crate::store::disk::folder_of;
 use vidrec_format::{Error, JsonObject, Meta, Result, SectionId};
+
+/// Options of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EditOptions {
+    /// The distribution of clips over shards. Default `None`: a shard ends where a shard of the input ends, but a few clips of
+    /// each of many shards share one.
+    pub shards: Option<Sharding>,
+    /// Replace an existing data set. Off by default: an existing data set is an error.
+    pub overwrite: bool,
+}
+
+/// The report of an edit. The program prints the same with `--json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EditReport {
+    /// The folder of the output.
+    pub output: String,
+    /// Number of clips written.
+    pub clips: u64,
+    /// Number of frames written.
+    pub frames: u64,
+    /// Bytes of record and index files together.
+    pub bytes: u64,
+    /// Number of shards written.
+    pub shards: u64,
+    /// Clips of the inputs that are not in this output.
+    pub left_out: u64,
+    /// Names in a list or a table that the data set does not have, in the order of the list.
+    pub not_found: Vec<String>,
+    /// Other notes: settings that differ, parts that were not copied.
+    pub notes: Vec<String>,
+    /// Parts of a replaced data set that could not be cleaned up, in words. Usually empty. The output is complete,
+    /// and the next write in its folder cleans up. If there are several outputs, the first report has it
+    /// for all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
+}
 
 /// Returns the description of a clip in the output.
 pub(super) type Describe<'a> = Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>;
