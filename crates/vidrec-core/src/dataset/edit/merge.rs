@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::copy;
-use super::meta::joined_meta;
-use super::plan::{EditOptions, EditReport, InputSet, OutputPlan, Pick, draws_of, not_copied};
+use super::plan::{EditOptions, EditReport, OutputPlan};
 use crate::dataset::writer::{ClipInfo, Writer};
 use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
 use crate::progress::{Counter, ProgressFn};
@@ -100,31 +99,13 @@ pub fn append(
 
 /// Plans the clips of `sets` from data set `first` on, with the classes of all.
 fn plan(sets: &[Dataset], first: usize) -> Result<OutputPlan<'static>> {
-    let all: Vec<&Dataset> = sets.iter().collect();
-    let draws = draws_of(&all)?;
-    let joined = joined_classes(sets)?;
-    let (meta, _) = joined_meta(&sets[first..])?;
-    let mut notes: Vec<String> = joined_meta(sets)?.1.into_iter().collect();
-    for set in &sets[first..] {
-        notes.extend(not_copied(set)?);
-    }
-    notes.dedup();
-    let picks = (0..).zip(&sets[first..]);
-    let picks = picks.flat_map(|(source, set)| (0..set.len()).map(move |clip| Pick { source, clip })).collect();
-    let sources = sets
-        .iter()
-        .zip(joined.labels)
-        .skip(first)
-        .map(|(set, labels)| InputSet { set: set.clone(), describe: Box::new(move |clip| with_label(clip, &labels)) });
-    Ok(OutputPlan {
-        meta: Meta { classes: joined.classes, ..meta },
-        picks,
-        sources: sources.collect(),
-        draws,
-        clock: None,
-        not_found: Vec::new(),
-        notes,
-    })
+    let mut joined = joined_classes(sets)?;
+    let picks = (0..).zip(&sets[first..]).flat_map(|(source, set)| (0..set.len()).map(move |clip| (source, clip)));
+    let mut plan = OutputPlan::new(sets, first, picks.collect())?;
+    plan.meta.classes = joined.classes;
+    let labels = joined.labels.split_off(first);
+    plan.describe = Box::new(move |source, clip| with_label(clip, &labels[source]));
+    Ok(plan)
 }
 
 /// The description of a clip, with its new label.

@@ -63,7 +63,8 @@ pub fn split(
     check_names(split.parts.iter().map(|(name, _)| name.as_str()))?;
     let mut plans: Vec<(OutputPlan<'_>, PathBuf)> = Vec::new();
     for (clips, (name, _)) in split_clips(set, split)?.into_iter().zip(&split.parts) {
-        let mut plan = OutputPlan::new(set, clips)?;
+        let picks = clips.into_iter().map(|clip| (0, clip)).collect();
+        let mut plan = OutputPlan::new(std::slice::from_ref(set), 0, picks)?;
         if plan.picks.is_empty() {
             plan.notes.push("this part has no clips".into());
         }

@@ -78,11 +78,12 @@ pub fn subset(
     }
     let clips = selected.clips;
     let table = ChangeTable::new(set, &clips, changes)?;
-    let mut plan = OutputPlan::new(set, clips)?;
+    let picks = clips.into_iter().map(|clip| (0, clip)).collect();
+    let mut plan = OutputPlan::new(std::slice::from_ref(set), 0, picks)?;
     plan.meta.classes.clone_from(&table.classes);
     plan.not_found.clone_from(&table.not_found);
     plan.clock.clone_from(&changes.clock);
-    plan.sources[0].describe = Box::new(|clip| table.describe(clip));
+    plan.describe = Box::new(|_, clip| table.describe(clip));
     copy::write(plan, out.as_ref(), options, progress)
 }
 

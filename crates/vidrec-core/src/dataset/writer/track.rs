@@ -43,22 +43,32 @@ pub struct Track {
     pub coding: SoundCoding,
 }
 
-/// Defines the values of tracks, from the types of numbers.
-macro_rules! track_values {
-    ($($name:ident: $number:ty,)*) => {
-        /// The values of a [`Track`].
-        #[derive(Debug, Clone, PartialEq)]
-        pub enum TrackValues {
-            $(
-                #[doc = concat!("`", stringify!($number), "`.")]
-                $name(Vec<$number>),
-            )*
-            /// `bool`.
-            Bool(Vec<bool>),
-            /// Texts.
-            Texts(Vec<String>),
-        }
+/// The values of a [`Track`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrackValues {
+    /// `f32`.
+    F32(Vec<f32>),
+    /// `f64`.
+    F64(Vec<f64>),
+    /// `i16`.
+    I16(Vec<i16>),
+    /// `i32`.
+    I32(Vec<i32>),
+    /// `i64`.
+    I64(Vec<i64>),
+    /// `u8`.
+    U8(Vec<u8>),
+    /// `u16`.
+    U16(Vec<u16>),
+    /// `bool`.
+    Bool(Vec<bool>),
+    /// Texts.
+    Texts(Vec<String>),
+}
 
+/// The methods of [`TrackValues`], which are the same for all types of numbers.
+macro_rules! by_type {
+    ($($name:ident)*) => {
         impl TrackValues {
             /// Little-endian numbers; `None` for texts.
             #[doc(hidden)]
@@ -101,7 +111,7 @@ macro_rules! track_values {
     };
 }
 
-track_values! { F32: f32, F64: f64, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, }
+by_type! { F32 F64 I16 I32 I64 U8 U16 }
 
 impl Default for TrackValues {
     fn default() -> Self {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotFound};
+use std::io::ErrorKind::NotFound;
 use std::path::Path;
 
 use vidrec_format::error::{Error, Result};
@@ -49,13 +49,9 @@ pub fn create(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))
 }
 
-/// Renames a folder. Returns false if a folder of the new name exists and is not empty.
-pub fn rename(from: &Path, to: &Path) -> Result<bool> {
-    match fs::rename(from, to) {
-        Ok(()) => Ok(true),
-        Err(e) if [DirectoryNotEmpty, AlreadyExists].contains(&e.kind()) => Ok(false),
-        Err(e) => Err(Error::io("rename", from, e)),
-    }
+/// Renames a folder. A folder of the new name must be empty.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|e| Error::io("rename", from, e))
 }
 
 /// Removes a folder and everything in it. It follows no links. It is fine if the folder does not exist.
@@ -127,8 +123,8 @@ mod tests {
             create(&at(name)).unwrap();
             fs::write(at(name).join("x"), "x").unwrap();
         }
-        assert!(rename(&at("a"), &at("c")).unwrap() && !rename(&at("b"), &at("c")).unwrap());
-        assert!(rename(&at("a"), &at("d")).is_err());
+        rename(&at("a"), &at("c")).unwrap();
+        assert!(rename(&at("b"), &at("c")).is_err() && rename(&at("a"), &at("d")).is_err());
         fs::write(at("source"), b"not ours").unwrap();
         create(&at("elsewhere/deep")).unwrap();
         std::os::unix::fs::symlink(at("source"), at("c/link")).unwrap();

@@ -62,21 +62,17 @@ impl MappedFile {
         if self.lost() == 0 { Ok(()) } else { Err(lost(path)) }
     }
 
-    /// Gives advice on a range of the file. Only [`Advice::Soon`] has an effect on a map.
-    #[cfg(unix)]
+    /// Gives advice on a range of the file. Only [`Advice::Soon`] has an effect on a map, and only on Unix.
     pub fn advise(&self, range: Range<u64>, advice: Advice) {
         let Some(map) = &self.map else { return };
         let place = |at: u64| usize::try_from(at).map_or(map.len(), |at| at.min(map.len()));
         let (begin, end) = (place(range.start), place(range.end));
         if advice == Advice::Soon && begin < end {
             // Without the advice, only speed is lost.
+            #[cfg(unix)]
             let _ = map.advise_range(memmap2::Advice::WillNeed, begin, end - begin);
         }
     }
-
-    /// Does nothing: this system takes no advice.
-    #[cfg(not(unix))]
-    pub(crate) fn advise(&self, _: Range<u64>, _: Advice) {}
 }
 
 impl Deref for MappedFile {
