@@ -9,16 +9,22 @@ use crate::dataset::{Index, Io, Source, TrackFile, listing, proven_bytes};
 use crate::store::disk::map::MappedFile;
 use vidrec_format::data_binding::edge_crc32;
 use vidrec_format::dataset_json::FILE_NAME;
-use vidrec_format::{DataBinding, DatasetJson, Error, FileKind, FileName, Result, ShardJson, file_name};
+use vidrec_format::header::Header;
+use vidrec_format::{
+    ClipEntry, DataBinding, DatasetJson, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId,
+    ShardJson, align_up, clip_entry, file_name, frame_entry, header, limits, section,
+};
 
-/// A shard of a damaged data set.
+/// A shard of a damaged data set. Entries of its index have checksums, which are compared when they are used.
 pub(super) struct DamagedShard {
     /// Name of the record file.
     pub name: String,
-    pub record: Option<MappedFile>,
-    /// The index and its bytes, unless its structure is damaged. Its entries have checksums, which are compared when they are
-    /// used.
-    pub index: Option<(Index, MappedFile)>,
+    record: Option<MappedFile>,
+    index_bytes: Option<MappedFile>,
+    /// The index, as far as it is known. `None` if its numbers of clips and frames are lost.
+    pub index: Option<Index>,
+    /// Class names and settings, if they are intact.
+    pub meta: Option<Meta>,
     /// The damage of the index.
     pub fault: Option<String>,
     /// The track file, if there is or was one.
@@ -29,23 +35,63 @@ pub(super) struct DamagedShard {
 
 impl DamagedShard {
     pub fn open(files: ShardFiles) -> Result<Self> {
-        let ShardFiles { index: index_path, record, mut tracks, listed } = files;
+        let ShardFiles { index: index_path, record, tracks, listed } = files;
         let record = record.unwrap_or_else(|| index_path.with_extension("rec"));
         let name = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (mut index, mut fault) = (None, Some("the index is missing".to_owned()));
-        if let Some(bytes) = open(&index_path)? {
-            let proven = Index::prove(&bytes[..]);
-            let faults = |index: &Index| index.sections.iter().find_map(|s| proven_bytes(&bytes[..], s).err());
-            let e = proven.as_ref().map_or_else(|e| Some(e.to_string()), |index| faults(index).map(|e| e.to_string()));
-            fault = e.map(|e| format!("the index is damaged: {e}"));
-            index = proven.ok().map(|index| (index, bytes));
-        }
-        if let Some((index, _)) = &index {
+        let (record, index_bytes) = (open(&record)?, open(&index_path)?);
+        let bytes = index_bytes.as_deref().unwrap_or_default();
+        let (index, fault) = match Index::prove(bytes) {
+            Ok(index) => {
+                let fault = index.sections.iter().find_map(|section| proven_bytes(bytes, section).err());
+                (Some(index), fault)
+            }
+            Err(e) => (None, Some(e)),
+        };
+        let meta = index.as_ref().map(|index| index.meta.clone());
+        let tracks = match &index {
             // Other track files beside an intact index belong to other versions of the data set.
-            let listed_tracks = tracks.filter(|_| listed.is_some());
-            tracks = index.tracks.map(|binding| listed_tracks.unwrap_or_else(|| beside(&index_path, &binding, "vtrk")));
-        }
-        Ok(DamagedShard { name, record: open(&record)?, index, fault, tracks, listed })
+            Some(opened) => {
+                let listed_tracks = tracks.filter(|_| listed.is_some());
+                opened.tracks.map(|binding| listed_tracks.unwrap_or_else(|| beside(&index_path, &binding, "vtrk")))
+            }
+            None => tracks,
+        };
+        let index = index.or_else(|| presumed_index(bytes, listed.as_ref()));
+        let fault = fault.map(|e| match index_bytes {
+            Some(_) => format!("the index is damaged: {e}"),
+            None => "the index is missing".into(),
+        });
+        Ok(DamagedShard { name, record, index_bytes, index, meta, fault, tracks, listed })
+    }
+
+    /// The bytes of the record file, unless it is missing.
+    pub fn records(&self) -> Option<&[u8]> {
+        self.record.as_deref()
+    }
+
+    fn index(&self) -> Option<(&Index, &[u8])> {
+        Some((self.index.as_ref()?, self.index_bytes.as_deref()?))
+    }
+
+    /// The number of clip entries that the index has room for.
+    pub fn clip_entries(&self) -> u64 {
+        let room = |bytes: &[u8]| bytes.len() as u64 / clip_entry::BYTES as u64;
+        self.index().map_or(0, |(index, bytes)| index.header.clip_count.min(room(bytes)))
+    }
+
+    /// The entry of a clip, if it is intact.
+    pub fn clip(&self, ordinal: u64) -> Option<ClipEntry> {
+        self.index().and_then(|(index, bytes)| index.clip(bytes, ordinal).ok())
+    }
+
+    /// The entry of a frame, if it is intact.
+    pub fn frame(&self, ordinal: u64) -> Option<FrameEntry> {
+        self.index().and_then(|(index, bytes)| index.frame(bytes, ordinal).ok())
+    }
+
+    /// Source, class and attributes of a clip, if they are intact.
+    pub fn strings(&self, clip: &ClipEntry) -> Option<[String; 3]> {
+        self.index().and_then(|(index, bytes)| index.strings(bytes, clip).ok())
     }
 
     /// The track file of this shard of `clips` clips, if there is or was one.
@@ -61,6 +107,28 @@ impl DamagedShard {
 
 fn open(path: &Path) -> Result<Option<MappedFile>> {
     if path.exists() { MappedFile::open(path).map(Some) } else { Ok(None) }
+}
+
+/// Describes a damaged index with as many clips and frames as an intact header says, or else `dataset.json`, and with its
+/// tables where vidrec puts them.
+fn presumed_index(bytes: &[u8], listed: Option<&ShardJson>) -> Option<Index> {
+    let header = bytes.first_chunk().and_then(|head| Header::from_bytes(head).ok());
+    let counts = header.map(|header| (header.clip_count, header.frame_count));
+    let (clips, frames) = counts.or(listed.map(|shard| (shard.clips, shard.frames)))?;
+    if clips.max(frames) > limits::MAX_ORDINALS {
+        return None;
+    }
+    let mut offset = header::BYTES as u64;
+    let mut place = |id, length: u64| {
+        let section = SectionEntry { id, flags: section::FLAG_REQUIRED, offset, length, crc32: 0 };
+        offset = align_up(section.end()?, section::ALIGNMENT)?;
+        Some(section)
+    };
+    let frame_table = place(SectionId::FRAMES, frames.checked_mul(frame_entry::BYTES as u64)?)?;
+    let clip_table = place(SectionId::CLIPS, clips.checked_mul(clip_entry::BYTES as u64)?)?;
+    // The length of the strings is unknown, but each is checked when it is used.
+    let strings = place(SectionId::STRINGS, (bytes.len() as u64).saturating_sub(clip_table.end()?))?;
+    Some(Index::unproven((clips, frames), [frame_table, clip_table, strings]))
 }
 
 /// The shards that the `dataset.json` of a folder lists. If it cannot be read, or does not fit the files, those whose files are

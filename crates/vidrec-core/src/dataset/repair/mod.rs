@@ -72,7 +72,7 @@ fn create(output: &Path, overwrite: bool, damaged: &Path, meta: &Meta) -> Result
 
 /// Class names and settings: those of an intact index, or else those of `dataset.json`, which has all keys of META.
 fn meta_of(shards: &[DamagedShard], listing: Option<&DatasetJson>, damage: &mut Vec<String>) -> Meta {
-    let intact: Vec<&Meta> = shards.iter().filter_map(|shard| Some(&shard.index.as_ref()?.0.meta)).collect();
+    let intact: Vec<&Meta> = shards.iter().filter_map(|shard| shard.meta.as_ref()).collect();
     if !intact.is_empty() {
         return edit::merged_meta(&intact).0;
     }
@@ -94,7 +94,7 @@ impl Repair<'_, '_, '_> {
         let salvage = Salvage::new(shard, self.meta);
         let (found, clips) = salvage.clips();
         let tracks = shard.tracks(clips)?;
-        let missing = shard.record.is_none().then(|| "the record file is missing".to_owned());
+        let missing = shard.records().is_none().then(|| "the record file is missing".to_owned());
         let lost = tracks.as_ref().and_then(|tracks| Some(format!("the tracks are lost: {}", tracks.open().err()?)));
         let damage = shard.fault.iter().chain(&missing).chain(&lost);
         self.report.damage.extend(damage.map(|damage| format!("{}: {damage}", shard.name)));

@@ -74,37 +74,30 @@ pub(super) struct Salvage<'a> {
 
 impl<'a> Salvage<'a> {
     pub fn new(shard: &'a DamagedShard, meta: &'a Meta) -> Self {
-        let file = shard.record.as_deref().unwrap_or_default();
+        let file = shard.records().unwrap_or_default();
         let mut salvage = Salvage { shard, meta, file, scan: RecordScan::default(), is_proven: false };
         if shard.fault.is_some() {
-            let listed = shard.listed.as_ref().map(|shard| (shard.clips, shard.frames));
-            let index = shard.index.as_ref().map(|(index, _)| index);
-            let counts = index.map(|index| (index.header.clip_count, index.header.frame_count)).or(listed);
-            // A damaged list may have any numbers.
-            let clips = counts.map_or(0, |(clips, _)| clips.min(file.len() as u64 / LEAST_RECORD_BYTES));
-            salvage.scan = RecordScan::new(file, clips, counts.map(|(_, frames)| frames));
+            let frames = shard.index.as_ref().map(|index| index.header.frame_count);
+            salvage.scan = RecordScan::new(file, shard.clip_entries(), frames);
             let sha256: [u8; 32] = Sha256::digest(file).into();
+            let is_indexed = shard.index.as_ref().is_some_and(|index| index.binding.sha256 == sha256);
             let is_listed = shard.listed.as_ref().is_some_and(|listed| listed.sha256 == hex(&sha256));
             let name = file_name::with_digest(file_name::stem(&shard.name), &sha256, "rec");
-            salvage.is_proven =
-                is_listed || shard.name == name || index.is_some_and(|index| index.binding.sha256 == sha256);
+            salvage.is_proven = is_indexed || is_listed || shard.name == name;
         }
         salvage
     }
 
     /// The number of clips that can have an entry or a record, and that of all clips as far as it is known.
     pub fn clips(&self) -> (u64, u64) {
-        let entries = self.shard.index.as_ref().map_or(0, |(index, _)| index.header.clip_count);
-        let found = entries.max(self.scan.clips());
-        (found, self.shard.listed.as_ref().map_or(found, |listed| listed.clips.max(found)))
+        let found = self.shard.clip_entries().max(self.scan.clips());
+        (found, self.shard.index.as_ref().map_or(found, |index| index.header.clip_count.max(found)))
     }
 
     /// Saves clip `ordinal` of the shard.
     pub fn clip(&self, ordinal: u64) -> Result<SavedClip<'a>, DamagedClip> {
-        let index = self.shard.index.as_ref();
-        let stored = index.and_then(|(index, bytes)| index.clip(&bytes[..], ordinal).ok());
-        let texts =
-            stored.as_ref().zip(index).and_then(|(entry, (index, bytes))| index.strings(&bytes[..], entry).ok());
+        let stored = self.shard.clip(ordinal);
+        let texts = stored.as_ref().and_then(|entry| self.shard.strings(entry));
         let object = |json: &str| if json.is_empty() { Some(JsonObject::default()) } else { json.parse().ok() };
         let texts = texts.and_then(|[source, class, json]| Some((source, class, object(&json)?)));
         let mut losses = Losses::default();
@@ -122,7 +115,6 @@ impl<'a> Salvage<'a> {
             (info.time_base, info.short) = (entry.time_base, entry.flags & FLAG_SHORT != 0);
             return Ok(SavedClip { info, frames, losses });
         }
-        losses.lost.extend((!losses.lost.contains(&"times")).then_some("times"));
         // Only the checksum of the whole file covers the ids and labels of records.
         losses.unproven |= stored.is_none() && !self.is_proven;
         frames.iter_mut().for_each(|frame| (frame.pts, frame.source_index) = (0, None));
@@ -153,9 +145,11 @@ impl<'a> Salvage<'a> {
         if u64::from(clip.frame_count) > self.file.len() as u64 / LEAST_RECORD_BYTES {
             return Err("the record file is missing or too short for its frames".into());
         }
-        let (mut frames, mut damaged) = (Vec::new(), Vec::new());
+        let (mut frames, mut damaged, mut has_times) = (Vec::new(), Vec::new(), self.shard.clip(ordinal).is_some());
         for (t, frame) in (0..).zip(clip.frames()) {
-            let found = match self.shard.index.as_ref().and_then(|(index, bytes)| index.frame(&bytes[..], frame).ok()) {
+            let entry = self.shard.frame(frame);
+            has_times &= entry.is_some();
+            let found = match entry {
                 Some(entry) => frame_of(self.file, &entry),
                 None => self.frame_of_record(ordinal, clip.first_frame, t, losses),
             };
@@ -164,6 +158,7 @@ impl<'a> Salvage<'a> {
                 None => damaged.push(t.to_string()),
             }
         }
+        losses.lost.extend((!has_times).then_some("times"));
         match damaged.is_empty() {
             true => Ok(frames),
             false => Err(format!("some of its frames are damaged or missing: {}", damaged.join(", "))),
@@ -174,9 +169,6 @@ impl<'a> Salvage<'a> {
     /// least decode.
     fn frame_of_record(&self, clip: u64, first: u64, t: u32, losses: &mut Losses) -> Option<SavedFrame<'a>> {
         let jpeg = jpeg_at(self.file, self.scan.offset(clip, first, t)?)?;
-        if !losses.lost.contains(&"times") {
-            losses.lost.push("times");
-        }
         if !self.is_proven {
             losses.unproven = true;
             // A decoder keeps tables that a damaged picture may lack, so each picture gets a new one.
@@ -201,9 +193,13 @@ fn common_size(frames: &[SavedFrame<'_>]) -> (u32, u32) {
     first.filter(|_| frames.iter().all(|frame| size(frame) == first)).unwrap_or((0, 0))
 }
 
-/// The frame of an entry, if its JPEG is intact.
+/// The frame of an entry, if its JPEG is intact. If the framing of its record is damaged, the JPEG may still follow it.
 fn frame_of<'a>(file: &'a [u8], entry: &FrameEntry) -> Option<SavedFrame<'a>> {
-    let jpeg = jpeg_at(file, entry.record_offset).filter(|jpeg| crc32(jpeg) == entry.jpeg_crc32)?;
+    let length = usize::try_from(entry.jpeg_length).ok()?;
+    let begin = usize::try_from(entry.record_offset.checked_add(LEAST_RECORD_BYTES)?).ok()?;
+    let unframed = begin.checked_add(length).and_then(|end| file.get(begin..end)).map(Cow::Borrowed);
+    let found = [jpeg_at(file, entry.record_offset), unframed].into_iter().flatten();
+    let jpeg = found.filter(|jpeg| jpeg.len() == length).find(|jpeg| crc32(jpeg) == entry.jpeg_crc32)?;
     let source_index = Some(entry.source_index).filter(|&index| index != UNKNOWN_SOURCE_INDEX);
     Some(SavedFrame { jpeg, pts: entry.pts, source_index })
 }
