@@ -15,6 +15,9 @@ from mkdocs.structure.files import File
 
 log = logging.getLogger("mkdocs.hooks.vidrec")
 RUST = re.compile(r"\[(?P<text>[^\[\]]+)\]\(rust:(?P<item>[\w:]+)(?P<anchor>#[\w.]+)?\)")
+# A module below a heading of its own name.
+MODULE = re.compile(r"^## (?P<name>vidrec\.\w+)\n\n::: (?P=name)$(?!\n    options)", re.M)
+WITHOUT_HEADING = "\n    options: {show_root_heading: false, show_root_toc_entry: false}"
 # A word for rustdoc, with which the fence is none to Python-Markdown.
 NO_RUN = re.compile(r"^( *`{3,}rust) no_run$", re.M)
 
@@ -64,6 +67,7 @@ def on_page_markdown(markdown, page, **_):
     markdown = markdown.replace("<!-- words -->", repository.words())
     if "<!-- commands -->" in markdown and commands.program():
         markdown = markdown.replace("<!-- commands -->", commands.index())
+    markdown = MODULE.sub(lambda found: found[0] + WITHOUT_HEADING, repository.names(markdown))
     markdown = NO_RUN.sub(r"\1", markdown)
     return RUST.sub(lambda found: rust_link(found, name), markdown)
 
