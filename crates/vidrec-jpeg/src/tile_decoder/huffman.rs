@@ -358,11 +358,6 @@ mod tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod steps_tests {
-    use super::*;
 
     #[test]
     fn tables_that_libjpeg_refuses_are_refused() {

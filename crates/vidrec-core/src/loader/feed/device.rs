@@ -91,7 +91,7 @@ impl Device {
 mod tests {
     use super::*;
     use vidrec_jpeg::Planes;
-    use vidrec_jpeg::{Encoder, JpegDecoder, RegionDecoder};
+    use vidrec_jpeg::{Encoder, RegionDecoder};
 
     fn frame(number: u64, jpeg_length: u32) -> FrameKey {
         FrameKey { number, jpeg_length, ..FrameKey::default() }
@@ -101,7 +101,7 @@ mod tests {
     fn a_jpeg_has_a_place_at_once_and_is_there_once_its_bytes_are() {
         let mut jpeg = Vec::new();
         Encoder::new(90).unwrap().encode(&Planes::new(32, 16).unwrap(), &mut jpeg).unwrap();
-        let tiles = Arc::new(RegionDecoder::new(JpegDecoder::Auto).unwrap().tiles(&jpeg).unwrap().unwrap());
+        let tiles = Arc::new(RegionDecoder::new().unwrap().tiles(&jpeg).unwrap().unwrap());
         let device = Device::new(200);
         let [first, second, third] = [frame(0, 65), frame(1, 64), frame(2, 9)];
         assert_eq!([first, second, third].map(|frame| device.place(frame, &tiles)), [Some(0), Some(128), None]);

@@ -11,9 +11,7 @@ use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
 use vidrec_jpeg::between_reads;
-use vidrec_jpeg::{
-    Cut, DecodedRegion, FoundTiles, JpegDecoder, Pixels, Region, RegionDecoder, Scale, TileGrid, changed,
-};
+use vidrec_jpeg::{Cut, FoundTiles, Pixels, Region, RegionDecoder, Scale, TileGrid, changed};
 
 /// The maximum number of threads, unless the caller asks for more.
 const DEFAULT_THREADS: usize = 8;
@@ -120,7 +118,7 @@ pub(super) fn frame_key(clip: &Clip<'_>, t: u32) -> Result<FrameKey> {
 impl Worker {
     fn new() -> Result<Self> {
         let (planes, rgb, scratch, record) = Default::default();
-        Ok(Worker { decoder: RegionDecoder::new(JpegDecoder::Auto)?, planes, rgb, scratch, record })
+        Ok(Worker { decoder: RegionDecoder::new()?, planes, rgb, scratch, record })
     }
 
     /// Writes the picture of frame `t` of `clip` to `slot`. Takes it from the cache if the cache has the frame.
@@ -226,30 +224,25 @@ impl Worker {
         let tables = Tables::of_size(kernel, picture.size, other);
         let kernel = tables.kernel();
         between_reads();
-        let (cut, pitches, decoded, whole) = match kernel.needs(picture.pixels) {
+        let (cut, pitches, whole) = match kernel.needs(picture.pixels) {
             (DecodedForm::Planes(scale), region) => {
                 let mut grid = || self.decoder.grid(jpeg).unwrap_or(TileGrid { size: picture.size, tile_width: 0 });
                 let is_kept = cache.is_some_and(|cache| cache.has_room(grid(), scale).is_some());
                 let region = if is_kept { Region::whole(picture.size) } else { region };
-                let decoded = self.decoder.decode_region(jpeg, region, scale, &mut self.planes)?;
-                let DecodedRegion { cut, tiles, grid } = decoded;
+                let (cut, grid) = self.decoder.planes_and_grid(jpeg, region, scale, &mut self.planes)?;
                 if grid.size != picture.size {
                     return Err(changed());
                 }
-                (
-                    cut,
-                    pitches(&cut, scale),
-                    tiles,
-                    if is_kept { DecodedFrame::Planes(grid, scale) } else { DecodedFrame::NoRoom },
-                )
+                let whole = if is_kept { DecodedFrame::Planes(grid, scale) } else { DecodedFrame::NoRoom };
+                (cut, pitches(&cut, scale), whole)
             }
             (DecodedForm::Rgb, region) => {
                 let (cut, pitches) = self.decode_rgb(jpeg, picture.size, region)?;
-                (cut, pitches, cut.tiles, DecodedFrame::Other)
+                (cut, pitches, DecodedFrame::Other)
             }
         };
         self.run(kernel, picture.pixels, &cut, pitches, slot);
-        let (tiles_decoded, tiles_skipped) = (decoded.into(), cut.skipped.into());
+        let (tiles_decoded, tiles_skipped) = (cut.tiles.into(), cut.skipped.into());
         Ok((DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped, cached: None }, whole))
     }
 
