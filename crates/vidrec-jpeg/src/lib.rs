@@ -61,7 +61,7 @@ pub use region::{Cut, Parts, Region, Scale, TileGrid};
 pub use region_decoder::{PixelFormat, Pixels, RegionDecoder, changed, make_room};
 pub use retile::{Retiled, Retiler};
 pub use tile_decoder::Coding;
-pub use tiles::{FoundTiles, TilesOfRegion};
+pub use tiles::{RegionTiles, TileIndex};
 pub use vidrec_format::error::{Error, ErrorKind, Result};
 pub use vidrec_format::limits;
 

@@ -48,7 +48,7 @@ impl MeasuredEncoder {
         self.encoder.encode(picture, jpeg)?;
         let started = Instant::now();
         self.decoder.decode_planes(jpeg, &mut self.after)?;
-        let scores = Scores::of(picture, &self.after);
+        let scores = Scores::between(picture, &self.after);
         Ok(Measured { quality: self.encoder.quality(), scores, rgb_psnr: None, took: started.elapsed() })
     }
 
@@ -115,7 +115,7 @@ pub struct Scores {
 
 impl Scores {
     /// Computes the scores of two pictures of the same size.
-    pub fn of(before: &Planes, after: &Planes) -> Self {
+    pub fn between(before: &Planes, after: &Planes) -> Self {
         Scores { psnr: psnr(&before.y, &after.y), ssim: ssim(&before.y, &after.y, before.width() as usize) }
     }
 }
@@ -364,14 +364,14 @@ mod tests {
     fn scores_are_those_of_the_formulas() {
         for (width, height) in [(1, 1), (3, 2), (4, 9), (8, 8), (21, 13), (64, 48)] {
             let [a, b] = [1, 40].map(|noise| fuzzing::picture(width, height, noise));
-            let scores = Scores::of(&a, &b);
+            let scores = Scores::between(&a, &b);
             let squares: f64 = a.y.iter().zip(&b.y).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum();
             let psnr = 10.0 * (255.0f64.powi(2) / (squares / a.y.len() as f64)).log10();
             assert!((scores.psnr - psnr.min(99.0)).abs() < 1e-9, "{width}x{height}");
             let ssim = ssim_of_windows(&a.y, &b.y, width as usize);
             assert!((scores.ssim - ssim).abs() < 1e-6, "{width}x{height}: {} {ssim}", scores.ssim);
-            assert_eq!(Scores::of(&a, &a).psnr, 99.0);
-            assert!((Scores::of(&a, &a).ssim - 1.0).abs() < 1e-12);
+            assert_eq!(Scores::between(&a, &a).psnr, 99.0);
+            assert!((Scores::between(&a, &a).ssim - 1.0).abs() < 1e-12);
         }
     }
 

@@ -6,7 +6,7 @@ use super::codec::{Decompressor, RgbPicture, Yuv420, check_limits};
 use super::private_copy::{PrivateCopy, between_reads};
 use super::region::{Cut, Region, Scale, TileGrid};
 use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
-use super::tiles::{FoundTiles, TileSelection, Tiler};
+use super::tiles::{TileIndex, TileSelection, Tiler};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
@@ -66,7 +66,7 @@ impl RegionDecoder {
             check_limits(size.0, size.1)?;
             return Ok(PixelFormat { size, pixels: Pixels::Ycc420 });
         }
-        let open = self.decompressor.open(self.copy.of_header(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy_header(jpeg)?)?;
         let header = open.header();
         let pixels = if header.has_planes() { Pixels::Ycc420 } else { Pixels::Other };
         Ok(PixelFormat { size: (header.width, header.height), pixels })
@@ -82,11 +82,11 @@ impl RegionDecoder {
     /// # Errors
     ///
     /// libjpeg-turbo does not accept the header.
-    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<FoundTiles>> {
+    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<TileIndex>> {
         let Some(selection) = self.tiler.select_all(jpeg) else { return Ok(None) };
         self.read_coding()?;
         let (tiles, coding) = self.tiler.selected();
-        Ok(coding.and_then(|coding| FoundTiles::new(selection.grid, tiles, coding)))
+        Ok(coding.and_then(|coding| TileIndex::new(selection.grid, tiles, coding)))
     }
 
     /// Reads the coding of the blocks of the last selection, once for all frames with the same header. If
@@ -133,7 +133,7 @@ impl RegionDecoder {
                 return Ok((cut, grid));
             }
         }
-        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy(jpeg)?)?;
         let size = (open.header().width, open.header().height);
         if !region.within(size) {
             return Err(changed());
@@ -222,7 +222,7 @@ impl RegionDecoder {
             self.decompressor.open(small)?.rgb(room(rgb, pitch * height as usize)?, pitch)?;
             return Ok(selection.cut);
         }
-        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy(jpeg)?)?;
         if (open.header().width, open.header().height) != size {
             return Err(changed());
         }

@@ -52,7 +52,7 @@ impl Retiler {
     /// `jpeg` cannot be decoded completely.
     pub fn retile(&mut self, jpeg: &[u8]) -> Result<Retiled<'_>> {
         // All steps use the same bytes.
-        let private = self.copy.of(jpeg)?;
+        let private = self.copy.copy(jpeg)?;
         let jpeg = private.bytes();
         let header = self.decoder.header(jpeg)?;
         if self.tiler.size(jpeg).is_some() {

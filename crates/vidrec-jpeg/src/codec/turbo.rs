@@ -453,10 +453,4 @@ mod tests {
             assert!(row[60..].iter().all(|&b| b == 7));
         }
     }
-
-    #[test]
-    fn a_quality_out_of_range_is_an_error() {
-        assert!(Compressor::new(0).is_err());
-        assert!(Compressor::new(101).is_err());
-    }
 }

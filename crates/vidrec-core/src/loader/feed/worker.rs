@@ -11,7 +11,7 @@ use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
 use vidrec_jpeg::between_reads;
-use vidrec_jpeg::{Cut, FoundTiles, Pixels, Region, RegionDecoder, Scale, TileGrid, changed};
+use vidrec_jpeg::{Cut, Pixels, Region, RegionDecoder, Scale, TileGrid, TileIndex, changed};
 
 /// The maximum number of threads, unless the caller asks for more.
 const DEFAULT_THREADS: usize = 8;
@@ -187,7 +187,7 @@ impl Worker {
     }
 
     /// Finds the tiles of a JPEG: see [`RegionDecoder::tiles`].
-    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<FoundTiles>> {
+    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<TileIndex>> {
         self.decoder.tiles(jpeg)
     }
 
