@@ -1,8 +1,8 @@
 //! Adds restart markers to JPEGs that have none: the same DCT coefficients, in tiles from which a crop can be cut.
 
-use super::codec::{Decoder, Subsampling, Transformer, restart_interval};
+use super::codec::{Decoder, Subsampling, Transformer};
 use super::private_copy::PrivateCopy;
-use super::tiles::Tiler;
+use super::tiles::{Tiler, restart_interval};
 use crate::Planes;
 use vidrec_format::error::Result;
 

@@ -18,6 +18,12 @@ use super::region::{Cut, MCU_SIDE, Parts, Region, TileGrid};
 use super::tile_decoder::{Coding, TileData};
 use vidrec_format::limits;
 
+/// The number of MCUs between two restart markers for a picture of `width` pixels: 2 if that divides a row of
+/// MCUs, otherwise 1.
+pub(crate) fn restart_interval(width: u32) -> u16 {
+    if width.div_ceil(MCU_SIDE).is_multiple_of(2) { 2 } else { 1 }
+}
+
 /// The facts in the header of a tiled JPEG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TileLayout {

@@ -7,6 +7,7 @@ use crate::Planes;
 use crate::encode::ClipState;
 use crate::encode::RateDistortionEncoder;
 use crate::region::MCU_SIDE;
+use crate::tiles::restart_interval;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
@@ -167,12 +168,6 @@ impl fmt::Debug for Encoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Encoder").finish_non_exhaustive()
     }
-}
-
-/// The number of MCUs between two restart markers for a picture of `width` pixels: 2 if that divides a row of
-/// MCUs, otherwise 1.
-pub(crate) fn restart_interval(width: u32) -> u16 {
-    if width.div_ceil(MCU_SIDE).is_multiple_of(2) { 2 } else { 1 }
 }
 
 /// A number of bytes that is enough for any JPEG of this size.

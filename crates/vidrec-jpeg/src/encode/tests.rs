@@ -12,8 +12,8 @@ use super::huffman::Code;
 use super::huffman::{Symbols, bits_of};
 use super::order::COLUMNS;
 use crate::Planes;
-use crate::codec::restart_interval;
 use crate::fuzzing::picture;
+use crate::tiles::restart_interval;
 use crate::{Decoder, Encoder};
 
 fn encode(encoder: &mut RateDistortionEncoder, picture: &Planes) -> Vec<u8> {
