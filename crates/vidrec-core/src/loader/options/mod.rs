@@ -8,8 +8,8 @@ mod fields;
 mod frames;
 mod json;
 mod loader_options;
-mod memory;
 mod pictures;
+mod prefetch;
 mod smart_resize;
 mod tracks;
 
@@ -20,6 +20,6 @@ pub use crop::Crop;
 pub use frames::{Draws, Frames, ShortClips, Start, WindowPad};
 pub use loader_options::LoaderOptions;
 pub(crate) use loader_options::{ResolvedOptions, SampleOptions, best_order};
-pub use memory::{DecodedCache, Prefetch};
 pub use pictures::{Dtype, Layout, OnBadFrame};
+pub use prefetch::{DecodedCache, Prefetch};
 pub use tracks::{Missing, TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow};
