@@ -57,10 +57,10 @@ pub fn export(
         for (t, frame) in clip.frames().enumerate() {
             let frame = frame?;
             frame.check()?;
-            folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
+            folder.write(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
             times.push((frame.pts(), frame.source_index()));
         }
-        folder.write_many(format!("{name}/{CLIP_FILE}"), &json(&ClipJson { info: clip.info()?, times }))?;
+        folder.write(format!("{name}/{CLIP_FILE}"), &json(&ClipJson { info: clip.info()?, times }))?;
         frames += u64::from(clip.frame_count());
         counter.add(clip.frame_count().into(), 0)?;
     }

@@ -30,7 +30,6 @@ impl Inputs {
         damage(&inputs.at("damaged"), 1, 0);
         fs::write(inputs.at("labels.csv"), "source,label\ndir/é0.mp4,swim\ndir/é3.mp4,walk\n").unwrap();
         fs::write(inputs.at("texts.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"two\",\"label\":1}\n").unwrap();
-        fs::write(inputs.at("notes.csv"), "source,note\ndir/é0.mp4,hello\ndir/é4.mp4,there\n").unwrap();
         let frames = |seed: u32| (seed..seed + 3).map(|t| jpeg((32, 16), t)).collect();
         let videos =
             [("one", serde_json::json!({"label": "run"}), frames(0)), ("two", serde_json::json!({}), frames(7))];
