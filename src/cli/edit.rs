@@ -95,11 +95,7 @@ fn outcome(reports: &[EditReport]) -> Outcome {
 fn render(r: &EditReport) -> String {
     const SHOWN: usize = 10;
     let (clips, frames, shards) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.shards, "shard"));
-    let added = if r.whole.is_some() { "added " } else { "" };
-    let mut text = format!("{}: {added}{clips}, {frames}, {} in {shards}\n", r.output, bytes(r.bytes));
-    if let Some(whole) = &r.whole {
-        text += &format!("  now {}, {}\n", count(whole.clips, "clip"), count(whole.frames, "frame"));
-    }
+    let mut text = format!("{}: {clips}, {frames}, {} in {shards}\n", r.output, bytes(r.bytes));
     for note in &r.notes {
         text += &format!("  {}\n", printable(note));
     }
