@@ -5,7 +5,6 @@ use vidrec::MixOptions;
 
 use crate::dataset::Dataset;
 use crate::error::{raise, to_json, usage};
-use crate::task;
 
 /// Several data sets with weights.
 #[pyclass(frozen, module = "vidrec._vidrec")]
@@ -39,17 +38,6 @@ impl Mix {
     /// The number of the source that has a clip, and the clip's ordinal in it.
     fn place(&self, clip: u64) -> Option<(usize, u64)> {
         self.0.place(clip)
-    }
-
-    /// Statistics of the tracks of these names, or of all tracks of numbers, as JSON.
-    fn track_stats(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<String> {
-        let names: Option<Vec<&str>> = names.as_ref().map(|names| names.iter().map(String::as_str).collect());
-        to_json(&task::wait(py, true, || self.0.track_stats(names.as_deref()))?)
-    }
-
-    /// Statistics of the pixels of some frames of each clip, as JSON.
-    fn picture_stats(&self, py: Python<'_>, frames: u32) -> PyResult<String> {
-        to_json(&task::wait(py, true, || self.0.picture_stats(frames))?)
     }
 
     /// What was fetched so far, as JSON; none if no source is remote.

@@ -122,10 +122,9 @@ fn warmed(r: &WarmReport) -> String {
     let mut text =
         format!("{}, {}{kept}\n  fetched {fetched} with {requests}\n", count(r.clips, "clip"), bytes(r.bytes));
     if r.missing_bytes > 0 {
-        let limit = r.cache_bytes.map_or(String::new(), |limit| format!(" of {}", bytes(limit)));
-        let (missing, clips) = (bytes(r.missing_bytes), count(r.missing_clips, "clip"));
+        let (missing, limit, clips) = (bytes(r.missing_bytes), bytes(r.cache_bytes), count(r.missing_clips, "clip"));
         text += &format!(
-            "  {missing} did not fit into the cache{limit}: {clips} will come from the server in each epoch\n"
+            "  {missing} did not fit into the cache of {limit}: {clips} will come from the server in each epoch\n"
         );
     }
     text

@@ -223,7 +223,7 @@ fn clocks_that_do_not_begin_together_are_found_and_mended() {
     done(&robot.pack_episodes(&["--all"]));
     let set = Dataset::open(robot.path("set")).unwrap();
     with_old_clocks(&set, &robot.path("old"));
-    refused(&robot, "old", "the values of track \"action\" from 0.000 s and from 0.067 s on");
+    refused(&robot, "old", "the first frames at 0.000 s and at 0.067 s");
     for (clock, mended) in [("action", "mended"), ("first-frame", "also")] {
         done(&robot.vidrec(&["subset", "old", "-o", mended, "--clock", clock]));
         check(&robot, mended);

@@ -15,21 +15,16 @@ const ONE_MOMENT: f64 = 1e-3;
 /// Returns why two clips of an episode cannot be paired by time, or `None` if they have one clock.
 ///
 /// They do if they begin together: their first frames are at most half of the time from one frame to the next apart. If
-/// they do not, they still do if their attribute `clock` is the same, if a track has the same values at the same times in
-/// both, or if both are segments from the same `start` on. Frames without times have no clock that a video could have.
+/// they do not, they still do if their attribute `clock` is the same, or if both are segments from the same `start` on and
+/// their first frames are at most the time of a frame apart. Frames without times have no clock that a video could have.
 ///
 /// # Errors
 ///
-/// The index or a track is damaged or cannot be read.
-#[doc(hidden)]
+/// The index is damaged or cannot be read.
 pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<String>> {
-    if one.frame_count() == 0 || other.frame_count() == 0 {
+    if one.frame_count() == 0 || other.frame_count() == 0 || begin_together(one, other)? {
         return Ok(None);
     }
-    if begin_together(one, other)? {
-        return Ok(None);
-    }
-    let (near, steps) = (near(one, other)?, [step(one)?, step(other)?]);
     let attributes = [one.attributes()?, other.attributes()?];
     let say_the_same = |name: &str| {
         let [one, other] = attributes.each_ref().map(|attributes| attributes.0.get(name));
@@ -38,37 +33,21 @@ pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<Strin
     if say_the_same(CLOCK) {
         return Ok(None);
     }
-    let mut why = None;
-    for name in one.tracks()?.names() {
-        match same_values(one, other, name)? {
-            Some([a, b]) if (a - b).abs() <= near => return Ok(None),
-            Some([a, b]) if why.is_none() => {
-                why = Some(format!("the values of track \"{name}\" from {a:.3} s and from {b:.3} s on"));
-            }
-            _ => {}
-        }
-    }
     if has_times(one)? != has_times(other)? {
         return Ok(Some("pictures without times beside frames with times".into()));
     }
     let [a, b] = [one.seconds(0)?, other.seconds(0)?];
-    if why.is_none() && say_the_same("start") && (a - b).abs() <= steps[0].max(steps[1]) {
+    if say_the_same("start") && (a - b).abs() <= step(one)?.max(step(other)?) {
         return Ok(None);
     }
-    Ok(Some(why.unwrap_or_else(|| format!("the first frames at {a:.3} s and at {b:.3} s"))))
+    Ok(Some(format!("the first frames at {a:.3} s and at {b:.3} s")))
 }
 
 /// Whether the first frames of two clips have one time, up to half of the time from one frame to the next.
-#[doc(hidden)]
-pub fn begin_together(one: &Clip<'_>, other: &Clip<'_>) -> Result<bool> {
-    let near = near(one, other)?;
-    Ok((one.seconds(0)? - other.seconds(0)?).abs() <= near && has_times(one)? == has_times(other)?)
-}
-
-/// The largest distance of two frames of one moment, in seconds.
-fn near(one: &Clip<'_>, other: &Clip<'_>) -> Result<f64> {
+fn begin_together(one: &Clip<'_>, other: &Clip<'_>) -> Result<bool> {
     let half = step(one)?.min(step(other)?) / 2.0;
-    Ok(if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT })
+    let near = if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT };
+    Ok((one.seconds(0)? - other.seconds(0)?).abs() <= near && has_times(one)? == has_times(other)?)
 }
 
 /// The mean time from one frame to the next in seconds; infinite for a single frame.
@@ -93,21 +72,6 @@ fn has_times(clip: &Clip<'_>) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// The first times of a track in seconds, if both clips have it with times of its own and with the same values.
-fn same_values(one: &Clip<'_>, other: &Clip<'_>, name: &str) -> Result<Option<[f64; 2]>> {
-    let (ours, theirs) = (one.tracks()?.unproven(name)?, other.tracks()?.unproven(name)?);
-    let (Some(ours), Some(theirs)) = (ours, theirs) else { return Ok(None) };
-    if ours.schema().timing == TrackTiming::Frames || ours.is_empty() {
-        return Ok(None);
-    }
-    ours.prove_times()?;
-    theirs.prove_times()?;
-    if !ours.payload().has_values_of(&theirs.payload()) {
-        return Ok(None);
-    }
-    Ok(Some([ours.time_ns(0)? as f64 / 1e9, theirs.time_ns(0)? as f64 / 1e9]))
 }
 
 /// Where the clock of each clip of a data set begins.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::dataset::lazy_shard::LazyShard;
 use crate::dataset::listing::ShardFiles;
+use crate::dataset::shard::LazyShard;
 use crate::dataset::{Clip, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
@@ -233,8 +233,7 @@ impl Dataset {
 
     /// Like [`concat`](Self::concat), for data sets that may differ in their class names and tracks. [`classes`](Self::classes)
     /// and [`meta`](Self::meta) return those of the first data set.
-    #[doc(hidden)]
-    pub fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
+    pub(crate) fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
         let mut kinds = Vec::new();
         for part in parts {
             let start = kinds.len();
@@ -270,7 +269,6 @@ impl Dataset {
     }
 
     /// Whether this is a selection of the clips of its shards.
-    #[doc(hidden)]
     pub fn is_selection(&self) -> bool {
         self.0.chosen.is_some()
     }
@@ -398,8 +396,7 @@ impl Dataset {
 
     /// The number of frames in all shards, and a digest of their record files. A selection has the same values as its
     /// shards.
-    #[doc(hidden)]
-    pub fn stored_frames(&self) -> Result<(u64, [u8; 32])> {
+    pub(crate) fn stored_frames(&self) -> Result<(u64, [u8; 32])> {
         let mut digest = Sha256::new();
         for slot in &self.0.shards {
             // A shard that is not open may be listed without a digest.
@@ -414,7 +411,6 @@ impl Dataset {
     }
 
     /// Size of the index file of each shard in bytes; 0 for a shard that was not opened yet.
-    #[doc(hidden)]
     pub fn index_bytes(&self) -> impl Iterator<Item = u64> {
         self.0.shards.iter().map(|slot| slot.opened().map_or(0, |shard| shard.index_bytes.len()))
     }
@@ -447,7 +443,6 @@ impl Dataset {
     }
 
     /// The number of shards.
-    #[doc(hidden)]
     pub fn shard_count(&self) -> usize {
         self.0.shards.len()
     }
@@ -496,8 +491,7 @@ impl Dataset {
 
     /// The limit on memory for records that were fetched ahead. `None` if they are not all held in memory: for a
     /// local data set, or if a cache on disk has room for all records.
-    #[doc(hidden)]
-    pub fn memory_to_hold(&self) -> Option<u64> {
+    pub(crate) fn memory_to_hold(&self) -> Option<u64> {
         let remotes = self.remotes();
         let without_cache =
             remotes.iter().filter(|remote| remote.cache_limit().is_none_or(|limit| limit < self.record_bytes()));
@@ -505,8 +499,7 @@ impl Dataset {
     }
 
     /// The first reason why the cache could not keep something.
-    #[doc(hidden)]
-    pub fn cache_failure(&self) -> Option<String> {
+    pub(crate) fn cache_failure(&self) -> Option<String> {
         self.remotes().iter().find_map(|remote| remote.cache_failure().map(str::to_owned))
     }
 
@@ -516,8 +509,7 @@ impl Dataset {
     }
 
     /// The shared state of the remote shards: one for each data set that this one consists of.
-    #[doc(hidden)]
-    pub fn remotes(&self) -> Vec<Arc<Remote>> {
+    pub(crate) fn remotes(&self) -> Vec<Arc<Remote>> {
         let mut found: Vec<Arc<Remote>> = Vec::new();
         for remote in self.0.shards.iter().filter_map(|slot| slot.remote()) {
             if !found.iter().any(|other| Arc::ptr_eq(other, remote)) {
@@ -528,8 +520,7 @@ impl Dataset {
     }
 
     /// Mean size of a clip's records in bytes.
-    #[doc(hidden)]
-    pub fn mean_clip_bytes(&self) -> u64 {
+    pub(crate) fn mean_clip_bytes(&self) -> u64 {
         self.record_bytes() / self.0.stored().max(1)
     }
 

@@ -1,13 +1,17 @@
 //! Finds the files that a path stands for: a data set's folder, its `dataset.json`, or one shard by either of its
-//! files.
+//! files. Also reads the list of failures, and finds what interrupted writes left.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::dataset::Source;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::dataset::{Dataset, Source};
 use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::disk::{is_being_written, publication};
 use crate::store::remote::Remote;
+use vidrec_format::data_binding::hex;
 use vidrec_format::{
     DatasetJson, Error, ErrorKind, FileKind, FileName, Hint, Result, ShardJson, dataset_json, file_name, limits,
 };
@@ -152,16 +156,63 @@ fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
     })
 }
 
-/// Reads a `dataset.json`, if it exists.
-pub(super) fn read_if_listed(path: &Path, source: &Source) -> Result<Option<DatasetJson>> {
-    let bytes = source.read_if_there(path, limits::MAX_LISTING_BYTES)?;
-    bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
-}
-
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.
 pub fn read(path: &Path) -> Result<DatasetJson> {
     let bytes = read_regular(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
+}
+
+/// A line of a list of failures.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct FailedSource {
+    /// The source of the video.
+    pub source: String,
+    /// The stage of the work on the video at which it failed.
+    #[serde(default)]
+    pub stage: String,
+    /// The error, in FFmpeg's words if FFmpeg refused the video.
+    pub error: String,
+}
+
+impl Dataset {
+    /// Returns the videos that were not packed, for all folders that contain the record files. A shard that no
+    /// `dataset.json` lists has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a list is damaged;
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if a list cannot be read.
+    pub fn failures(&self) -> Result<Vec<FailedSource>> {
+        let mut failures = Vec::new();
+        for (listing, source) in self.listings() {
+            failures.append(&mut source.twice(|| failures_of(&listing, &source))?);
+        }
+        Ok(failures)
+    }
+}
+
+fn failures_of(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
+    let Some(bytes) = source.read_if_there(listing, limits::MAX_LISTING_BYTES)? else { return Ok(Vec::new()) };
+    let json = DatasetJson::prove(&bytes).map_err(|e| e.file(listing))?;
+    let bytes = read_failures(listing, &json, source)?;
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines
+        .map(serde_json::from_slice)
+        .collect::<serde_json::Result<_>>()
+        .map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(listing).found(e))
+}
+
+/// The bytes of the list of failures that a `dataset.json` lists, proven by its digest; empty if it lists none.
+pub(super) fn read_failures(listing: &Path, json: &DatasetJson, source: &Source) -> Result<Vec<u8>> {
+    let Some(listed) = &json.failures else { return Ok(Vec::new()) };
+    let path = listing.with_file_name(&listed.file);
+    let bytes = source.read(&path)?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found == listed.sha256 {
+        return Ok(bytes);
+    }
+    let e = Error::format("failures-digest", "the list of failures is not the one that dataset.json lists").file(path);
+    Err(e.expected(format!("SHA-256 {}", listed.sha256)).found(found))
 }
 
 /// Files of an interrupted or active write in the folder of a data set. The data set itself is complete.

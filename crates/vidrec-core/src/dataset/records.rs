@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::EDGE_BYTES;
-use vidrec_format::{FrameEntry, Result, data_binding, limits, recordio};
+use vidrec_format::{ErrorKind, FrameEntry, Result, data_binding, limits, recordio};
 
 /// A record file or a track file, wherever it is.
 #[derive(Debug)]
@@ -64,6 +64,28 @@ impl Records {
                 }
                 _ => return Ok(()),
             }
+        }
+    }
+}
+
+/// Reads a range of a file and proves it. Bytes of a remote file that prove wrong are fetched once more, because they may
+/// have been damaged on the way, or in the cache on disk.
+pub(crate) fn proven<T>(file: &dyn ReadAt, range: &Range<u64>, mut read: impl FnMut() -> Result<T>) -> Result<T> {
+    match read() {
+        Err(e) if e.kind() == ErrorKind::Format && file.forget(range) => {
+            read().map_err(|e| e.help("it was fetched twice, and was wrong both times: the object is damaged"))
+        }
+        done => done,
+    }
+}
+
+/// Like [`proven`], for parts of a file that stay in memory ([`ReadAt::slice`]).
+pub(crate) fn proven_slices<T>(file: &dyn ReadAt, read: impl Fn() -> Result<T>) -> Result<T> {
+    loop {
+        let seen = file.generation();
+        match read() {
+            Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) && file.forget_slices(seen) => {}
+            done => return done,
         }
     }
 }

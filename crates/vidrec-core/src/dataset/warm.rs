@@ -1,11 +1,9 @@
-//! Moves a data set to a place that is fast to read, and back.
+//! Fills the cache of a remote data set, and empties the system's cache of a local one.
 
 use std::collections::VecDeque;
-use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 
@@ -21,8 +19,6 @@ use vidrec_format::{Error, Hint, Result};
 
 /// The most bytes that were asked for and are not proven yet.
 const PENDING_BYTES: u64 = 16 * REQUEST_BYTES;
-/// The time between two calls of the caller's callback while nothing arrives.
-const TICK: Duration = Duration::from_millis(100);
 
 /// The report of [`Dataset::warm`](crate::dataset::Dataset::warm). `vidrec cache warm --json` prints the same.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -30,30 +26,28 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct WarmReport {
     /// Number of clips.
     pub clips: u64,
-    /// Bytes of their records, or of all files if the data set is local.
+    /// Bytes of their records.
     pub bytes: u64,
-    /// Bytes of `bytes` that were in the cache before. Always 0 for local data sets.
+    /// Bytes of `bytes` that were in the cache before.
     pub kept_bytes: u64,
     /// Number of clips that are not completely in the cache, because it has no room for them.
     pub missing_clips: u64,
-    /// Bytes of the records, and of the indexes, that the cache has no room for.
+    /// Bytes of the records that the cache has no room for.
     pub missing_bytes: u64,
-    /// The most bytes that the cache may hold. `None` for local data sets.
-    pub cache_bytes: Option<u64>,
+    /// The most bytes that the cache may hold.
+    pub cache_bytes: u64,
     /// Counters of what was fetched so far, as in [`Dataset::remote_stats`](crate::dataset::Dataset::remote_stats).
     pub remote: RemoteStats,
 }
 
 impl Dataset {
-    /// Reads the data set once, so that the next epoch reads it from a faster place. A local data set is then in the
-    /// system's page cache. A remote one is in the [`cache`](crate::store::storage::Storage::cache) on local disk.
+    /// Fills the [`cache`](crate::store::storage::Storage::cache) of a remote data set, so that the first epoch reads from
+    /// local disk.
     ///
-    /// For a local data set, this reads all files from start to end. That pays off if the disk is slow at random
-    /// reads and the data set fits in memory. For a remote one, it fetches the records of all clips, or of those that
-    /// [`select`](Self::select) chose, and their part of the indexes. It uses large requests. It compares every
-    /// fetched byte with its checksum, and fetches wrong bytes once more. It skips bytes that are in the cache
-    /// already, so the call resumes after an interruption. Bytes for which the cache has no room stay on the server,
-    /// and the report counts them. An item of `progress` is a byte.
+    /// It fetches the records of all clips, or of those that [`select`](Self::select) chose, and their part of the
+    /// indexes, with large requests. It compares every fetched byte with its checksum, and fetches wrong bytes once more.
+    /// It skips bytes that are in the cache already, so the call resumes after an interruption. Records for which the
+    /// cache has no room stay on the server, and the report counts them. An item of `progress` is a byte.
     ///
     /// ```no_run
     /// use vidrec::{Dataset, Storage};
@@ -68,22 +62,24 @@ impl Dataset {
     /// # Errors
     ///
     /// [`Io`](vidrec_format::error::ErrorKind::Io) if a file cannot be read, or the cache's disk is full or failing.
-    /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if the data set is remote and has no cache.
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if the data set is local or has no cache.
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if a fetched record or entry is damaged.
     /// [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted) if `progress` stops the call.
     pub fn warm(&self, progress: &mut ProgressFn<'_>) -> Result<WarmReport> {
-        if self.is_remote() {
-            return warm_remote(self, progress);
-        }
-        let (mut so_far, mut buffer) = (Progress::default(), vec![0; 1 << 20]);
-        for path in self.files() {
-            read_through(path, &mut buffer, &mut |bytes| {
-                so_far.done += bytes;
-                so_far.bytes = so_far.done;
-                tell(progress, &so_far)
-            })?;
-        }
-        Ok(WarmReport { clips: self.len(), bytes: so_far.done, ..WarmReport::default() })
+        let limit = self.remotes().iter().filter_map(|remote| remote.cache_limit()).min();
+        let Some(cache_bytes) = limit else {
+            return Err(
+                Error::usage("warming needs a remote data set with a cache on local disk").hint(Hint::Set("cache"))
+            );
+        };
+        let report = WarmReport { clips: self.len(), cache_bytes, ..WarmReport::default() };
+        let mut warming =
+            CacheWarmer { set: self, progress, so_far: Progress::default(), report, pending: VecDeque::new() };
+        warming.fetch_indexes()?;
+        warming.count()?;
+        self.clips_by_shard().try_for_each(|(_, clips)| warming.fetch_records(&clips))?;
+        warming.finish(0)?;
+        Ok(WarmReport { remote: self.remote_stats().unwrap_or_default(), ..warming.report })
     }
 
     /// Asks the system to drop the files from the page cache, so that a measurement starts cold. Returns whether the
@@ -105,35 +101,6 @@ impl Dataset {
         };
         self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
     }
-}
-
-/// Reads a file from start to end, and calls `came` with the number of bytes that each read returned.
-fn read_through(path: &Path, buffer: &mut [u8], came: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
-    let failed = |e| Error::io("read the file", path, e);
-    let mut file = open_regular(path, Links::Follow)?;
-    loop {
-        match file.read(buffer).map_err(failed)? {
-            0 => return Ok(()),
-            n => came(n as u64)?,
-        }
-    }
-}
-
-fn warm_remote(set: &Dataset, progress: &mut ProgressFn<'_>) -> Result<WarmReport> {
-    let limit = set.remotes().iter().filter_map(|remote| remote.cache_limit()).min();
-    let Some(limit) = limit else {
-        return Err(Error::usage("warming a remote data set needs a cache on local disk").hint(Hint::Set("cache")));
-    };
-    let report = WarmReport { clips: set.len(), cache_bytes: Some(limit), ..WarmReport::default() };
-    let mut warming = CacheWarmer { set, progress, so_far: Progress::default(), report, pending: VecDeque::new() };
-    warming.fetch_indexes()?;
-    warming.count()?;
-    for (shard, clips) in set.clips_by_shard() {
-        warming.fetch_records(&clips)?;
-        warming.report.missing_bytes += missing_index_bytes(set, shard, &clips)?;
-    }
-    warming.finish(0)?;
-    Ok(WarmReport { remote: set.remote_stats().unwrap_or_default(), ..warming.report })
 }
 
 struct CacheWarmer<'s, 'p, 'f> {
@@ -220,7 +187,6 @@ impl CacheWarmer<'_, '_, '_> {
 
     fn ask(&mut self, group: Vec<ClipRanges>) -> Result<()> {
         if let Some(ClipRanges { file, .. }) = group.first() {
-            file.remote().need_memory(4 * REQUEST_BYTES);
             file.ask(&group.iter().flat_map(|clip| clip.ranges.clone()).collect::<Vec<_>>())?;
             let most = PENDING_BYTES.min(file.remote().memory_bytes() / 2);
             self.pending.push_back(group);
@@ -245,11 +211,6 @@ impl CacheWarmer<'_, '_, '_> {
     }
 
     fn prove(&mut self, ranges: &ClipRanges) -> Result<()> {
-        for range in &ranges.ranges {
-            while !ranges.file.is_over_within(range, TICK) {
-                tell(self.progress, &self.so_far)?;
-            }
-        }
         let (clip, mut buffer) = (self.set.clip(ranges.clip)?, Vec::new());
         for (t, entry) in (0..).zip(clip.frame_entries()?) {
             if ranges.ranges.iter().any(|range| range.contains(&entry.record_offset)) {
@@ -280,18 +241,6 @@ fn fetch_index(set: &Dataset, shard: usize, clips: &[u64]) -> Result<()> {
         return set.shard(shard)?.prefetch_all(Tables { clips: true, frames: true, strings: true });
     }
     set.shard(shard)?.prefetch(&clips.iter().map(|&clip| set.position(clip).1).collect::<Vec<_>>(), true)
-}
-
-/// Bytes of the entries and strings of clips of one shard that are not in the cache.
-fn missing_index_bytes(set: &Dataset, shard: usize, clips: &[u64]) -> Result<u64> {
-    // If an entry was wrong, all entries were discarded.
-    fetch_index(set, shard, clips)?;
-    let (shard, mut missing) = (set.shard(shard)?, 0);
-    for &clip in clips {
-        let parts = shard.index_ranges(set.position(clip).1)?;
-        missing += parts.iter().filter(|part| !shard.index_bytes.is_kept(part)).map(length).sum::<u64>();
-    }
-    Ok(missing)
 }
 
 fn length(range: &Range<u64>) -> u64 {

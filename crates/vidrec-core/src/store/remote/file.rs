@@ -191,12 +191,6 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// Waits at most `time` for a range that was asked for. Returns whether nothing of it is on its way anymore.
-    pub fn is_over_within(&self, range: &Range<u64>, time: Duration) -> bool {
-        let blocks = self.remote.blocks().covering(self.number, range).unwrap_or_default();
-        blocks.iter().all(|(_, bytes)| bytes.is_over_within(time))
-    }
-
     /// Rounds a range to whole units.
     fn units(&self, range: &Range<u64>, unit: u64) -> Range<u64> {
         range.start / unit * unit..range.end.next_multiple_of(unit).min(self.len())

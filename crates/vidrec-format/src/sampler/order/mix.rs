@@ -270,11 +270,6 @@ impl Shares {
         self.window
     }
 
-    /// Each source's share of the first window in thousandths of a sample.
-    pub fn first(&self) -> &[u64] {
-        self.stretches.first().map_or(&[], |(_, units)| units)
-    }
-
     /// The first sample of each stretch of equal weights, and each source's share of a window in thousandths of a
     /// sample.
     pub(super) fn stretches(&self) -> &[(u64, Vec<u64>)] {
