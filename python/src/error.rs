@@ -42,9 +42,7 @@ pub fn argument(hint: Hint) -> String {
         Hint::Plan => "make one with vidrec.plan".into(),
         Hint::Status => "vidrec.plan_status lists them".into(),
         Hint::Part => "pack the part again with vidrec.pack_part".into(),
-        Hint::Clock => {
-            "let their clocks begin together with vidrec.subset(…, clock=TRACK) or clock='first-frame'".into()
-        }
+        Hint::Clock => "let their clocks begin together with vidrec.subset(…, align_clocks=True)".into(),
         Hint::Import => "import it into another folder with the program `vidrec import`".into(),
         other => other.to_string(),
     }

@@ -184,7 +184,7 @@ fn relabeling_without_new_numbers_shares_the_record_files() {
     let changes = Changes {
         clips: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
         renamed_classes: vec![("run".into(), "sprint".into())],
-        clock: None,
+        align_clocks: false,
     };
     let report = with_changes(&set, &changes, place.at("out")).unwrap();
     assert!(report.notes.iter().any(|n| n.contains("hard links")), "{:?}", report.notes);

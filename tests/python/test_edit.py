@@ -180,10 +180,10 @@ def test_cameras_without_a_shared_clock_are_refused_until_their_clocks_begin_tog
     (tmp_path / "list.csv").write_text("\n".join(rows))
     vidrec.pack(tmp_path / "list.csv", tmp_path / "set", frames="all")
     options = dict(batch_size=1, frames=vidrec.Windows(1), crop=24, cameras=vidrec.Cameras(["front", "wrist"]))
-    with pytest.raises(vidrec.UsageError, match="not known to share a clock.*vidrec.subset.*clock='first-frame'"):
+    with pytest.raises(vidrec.UsageError, match="not known to share a clock.*vidrec.subset.*align_clocks=True"):
         list(vidrec.Loader(tmp_path / "set", **options))
     assert [finding.kind for finding in vidrec.check(tmp_path / "set", only=["clock"]).findings] == ["clock"]
-    vidrec.subset(tmp_path / "set", tmp_path / "mended", clock="first-frame")
+    vidrec.subset(tmp_path / "set", tmp_path / "mended", align_clocks=True)
     assert not vidrec.check(tmp_path / "mended", only=["clock"]).findings
     assert [clip.pts[0] for clip in vidrec.open(tmp_path / "mended")] == [0, 0]
     alone = {**options, "cameras": vidrec.Cameras(["wrist"])}

@@ -255,38 +255,27 @@ impl<'a> Clip<'a> {
         Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
     }
 
-    /// Advises the system on the records of some frames. Ignores entries that cannot be read.
-    pub(crate) fn advise(&self, frames: &[u32], advice: Advice) {
-        let mut stretch: Option<Range<u64>> = None;
-        for &t in frames {
-            let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
-            let Ok(entry) = entry else { continue };
-            let record = record_range(&entry);
-            match &mut stretch {
-                Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
-                    stretch.end = stretch.end.max(record.end);
-                }
-                _ => {
-                    let before = stretch.replace(record);
-                    before.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
-                }
-            }
-        }
-        stretch.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
-    }
-
-    /// The remote file with the clip's records, and the ranges of some frames' records in it. See
-    /// [`request_ranges`].
-    pub(crate) fn remote_ranges(&self, frames: &[u32]) -> Result<Option<RemoteRanges<'a>>> {
-        let Some(file) = self.shard.records.remote() else { return Ok(None) };
+    /// The ranges of some frames' records in the record file. See [`request_ranges`].
+    fn ranges(&self, frames: &[u32]) -> Result<Vec<Range<u64>>> {
         let place = |&t: &u32| {
-            let entry = self.frame_entry(t)?;
-            Ok(entry.record_offset..record_range(&entry).end.min(file.len()))
+            let record = record_range(&self.frame_entry(t)?);
+            Ok(record.start..record.end.min(self.shard.records.len()))
         };
         let there = frames.iter().filter(|&&t| t < self.frame_count());
         let mut records = there.map(place).collect::<Result<Vec<_>>>()?;
         records.retain(|record| record.start < record.end);
-        Ok(Some((file, request_ranges(records))))
+        Ok(request_ranges(records))
+    }
+
+    /// Advises the system on the records of some frames, unless an entry cannot be read.
+    pub(crate) fn advise(&self, frames: &[u32], advice: Advice) {
+        let ranges = self.ranges(frames).unwrap_or_default();
+        ranges.into_iter().for_each(|range| self.shard.records.advise(range, advice));
+    }
+
+    /// The remote file with the clip's records, and the ranges of some frames' records in it.
+    pub(crate) fn remote_ranges(&self, frames: &[u32]) -> Result<Option<RemoteRanges<'a>>> {
+        self.shard.records.remote().map(|file| Ok((file, self.ranges(frames)?))).transpose()
     }
 
     /// All frames, in order.

@@ -1,9 +1,7 @@
 //! The clocks of clips: which clips share one, and where one begins.
 
 use crate::dataset::Clip;
-use crate::dataset::track::nanoseconds;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
-use vidrec_format::track::schema::TrackTiming;
 use vidrec_format::{Error, Result};
 
 /// The attribute by which clips of an episode say that they have one clock: those with the same text do.
@@ -74,44 +72,12 @@ fn has_times(clip: &Clip<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Where the clock of each clip of a data set begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClockStart {
-    /// At its first frame.
-    FirstFrame,
-    /// At the first value of the track of this name, to the nearest unit of the clip's time base.
-    Track(String),
-}
-
-impl From<&str> for ClockStart {
-    /// `first-frame`, or the name of a track.
-    fn from(text: &str) -> Self {
-        if text == "first-frame" { ClockStart::FirstFrame } else { ClockStart::Track(text.to_owned()) }
+/// The pts of a clip's first frame, and the same in nanoseconds; zeros without frames.
+pub(crate) fn beginning(clip: &Clip<'_>) -> Result<(i64, i64)> {
+    if clip.frame_count() == 0 {
+        return Ok((0, 0));
     }
-}
-
-impl ClockStart {
-    /// The pts of a clip at which its clock is to begin, and the same in nanoseconds.
-    pub(crate) fn find(&self, clip: &Clip<'_>) -> Result<(i64, i64)> {
-        let (numerator, denominator) = clip.time_base();
-        let [numerator, denominator] = [numerator, denominator].map(i128::from);
-        let pts = match self {
-            ClockStart::FirstFrame if clip.frame_count() == 0 => 0,
-            ClockStart::FirstFrame => clip.frame_entry(0)?.pts,
-            ClockStart::Track(name) => {
-                let track = clip.track(name)?.filter(|track| track.schema().timing != TrackTiming::Frames);
-                let track = track.filter(|track| !track.is_empty()).ok_or_else(|| {
-                    let e = Error::usage(format!("the clip has no times of track \"{name}\"")).in_clip(clip.ordinal());
-                    e.help("make a subset of the clips that have it first")
-                })?;
-                let ticks = 2 * i128::from(track.time_ns(0)?) * denominator;
-                let each = numerator * 1_000_000_000;
-                i64::try_from((ticks + each).div_euclid(2 * each)).map_err(|_| too_far(clip))?
-            }
-        };
-        let ns = nanoseconds(i128::from(pts) * numerator, denominator);
-        Ok((pts, i64::try_from(ns).map_err(|_| too_far(clip))?))
-    }
+    Ok((clip.frame_entry(0)?.pts, clip.time_ns(0)?.ok_or_else(|| too_far(clip))?))
 }
 
 pub(crate) fn too_far(clip: &Clip<'_>) -> Error {

@@ -46,8 +46,6 @@ struct Inner {
     starts: Vec<u64>,
     /// The number of frames before each shard, followed by the number of frames of all shards.
     frame_starts: Vec<u64>,
-    /// For each shard, the first shard whose class names and tracks it must have.
-    kinds: Vec<usize>,
     frame_count: u64,
     io: Io,
     /// The clips of the shards that belong to this data set; `None` if all do.
@@ -74,22 +72,10 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 }
 
 impl Inner {
-    /// Joins shards. For each shard, `kinds` contains the first shard whose class names and tracks it must have.
-    fn new(shards: Vec<Arc<LazyShard>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
+    /// Joins shards.
+    fn new(shards: Vec<Arc<LazyShard>>, io: Io) -> Result<Self> {
         if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
-        }
-        for (shard, &kind) in shards.iter().zip(&kinds) {
-            let first = shards[kind].open()?;
-            if let Some(opened) = shard.opened() {
-                opened.prove_kind(first)?;
-            }
-        }
-        let all: Vec<_> = shards.iter().zip(&kinds).collect();
-        for of_kind in all.chunk_by(|(_, a), (_, b)| a == b) {
-            let opened = of_kind.iter().filter_map(|(slot, _)| slot.opened()?.tracks.as_ref());
-            // The track files of remote shards are opened when they are used.
-            track_file::joined(opened.filter_map(|file| Some((file.path.as_path(), file.opened()?))))?;
         }
         let (mut starts, mut frame_starts, mut frame_count) = (vec![0], vec![0], 0);
         for shard in &shards {
@@ -97,7 +83,14 @@ impl Inner {
             frame_count += shard.json().frames;
             frame_starts.push(frame_count);
         }
-        Ok(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen: None })
+        Ok(Inner { shards, starts, frame_starts, frame_count, io, chosen: None })
+    }
+
+    /// Checks that the tracks of the shards can be in one data set. The track files of remote shards are opened when they
+    /// are used.
+    fn prove_tracks(&self) -> Result<()> {
+        let files = self.shards.iter().filter_map(|slot| slot.opened()?.tracks.as_ref());
+        track_file::joined(files.filter_map(|file| Some((file.path.as_path(), file.opened()?)))).map(drop)
     }
 
     /// Like [`Dataset::draws`], but for all clips of the shards.
@@ -164,10 +157,14 @@ impl Dataset {
     }
 
     pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
-        let shards: Vec<_> =
-            files.iter().map(|files| LazyShard::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
-        let kinds = vec![0; shards.len()];
-        Ok(Dataset(Arc::new(Inner::new(shards, kinds, source.io())?)))
+        let mut shards: Vec<Arc<LazyShard>> = Vec::with_capacity(files.len());
+        for files in files {
+            shards.push(Arc::new(LazyShard::new(files, source, shards.first().cloned())?));
+        }
+        let inner = Inner::new(shards, source.io())?;
+        inner.shards[0].open()?;
+        inner.prove_tracks()?;
+        Ok(Dataset(Arc::new(inner)))
     }
 
     /// Returns what interrupted writes left in the folder of this data set.
@@ -213,10 +210,9 @@ impl Dataset {
         }
         let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
         let chosen = Some(ClipSubset { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
-        let Inner { shards, starts, frame_starts, kinds, io, .. } = &*self.0;
+        let Inner { shards, starts, frame_starts, io, .. } = &*self.0;
         let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
-        let (kinds, io) = (kinds.clone(), *io);
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen })))
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, frame_count, io: *io, chosen })))
     }
 
     /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
@@ -227,25 +223,20 @@ impl Dataset {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if the data sets do not have the same class names, or an
     /// entry is damaged.
     pub fn concat(parts: &[Dataset]) -> Result<Self> {
-        let shards = parts.iter().map(Dataset::shard_count).sum();
-        Dataset::one_after_another(parts, vec![0; shards])
+        for two in parts.windows(2) {
+            two[1].shard(0)?.prove_kind(two[0].shard(0)?)?;
+        }
+        let whole = Dataset::concat_of_any_classes(parts)?;
+        whole.0.prove_tracks()?;
+        Ok(whole)
     }
 
     /// Like [`concat`](Self::concat), for data sets that may differ in their class names and tracks. [`classes`](Self::classes)
     /// and [`meta`](Self::meta) return those of the first data set.
     pub(crate) fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
-        let mut kinds = Vec::new();
-        for part in parts {
-            let start = kinds.len();
-            kinds.extend(part.0.kinds.iter().map(|kind| start + kind));
-        }
-        Dataset::one_after_another(parts, kinds)
-    }
-
-    fn one_after_another(parts: &[Dataset], kinds: Vec<usize>) -> Result<Self> {
         let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
         let io = parts.first().map_or(Io::Map, Dataset::io);
-        let whole = Dataset(Arc::new(Inner::new(shards, kinds, io)?));
+        let whole = Dataset(Arc::new(Inner::new(shards, io)?));
         if parts.iter().all(|part| part.0.chosen.is_none()) {
             return Ok(whole);
         }
@@ -454,13 +445,7 @@ impl Dataset {
 
     /// Shard `at`, which must exist.
     pub(crate) fn shard(&self, at: usize) -> Result<&Shard> {
-        let slot = &self.0.shards[at];
-        if let Some(shard) = slot.opened() {
-            return Ok(shard);
-        }
-        let shard = slot.open()?;
-        shard.prove_kind(self.0.shards[self.0.kinds[at]].open()?)?;
-        Ok(shard)
+        self.0.shards[at].open()
     }
 
     /// The shards, in order of the clips, all of them open.

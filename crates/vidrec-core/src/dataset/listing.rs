@@ -40,20 +40,24 @@ pub(crate) struct Listing {
 
 /// Finds the shards of a data set's folder, a `.rec`, a `.vidx` or a `dataset.json`.
 pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
-    match source {
-        Source::Local(_) => find_local(path, source),
-        Source::Remote(_) => match path.extension().and_then(|e| e.to_str()) {
-            Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
-            Some("json") => listed(path, source),
-            _ => listed(&path.join(dataset_json::FILE_NAME), source),
-        },
+    let is_local = matches!(source, Source::Local(_));
+    let is_folder = match is_local {
+        true => fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?.is_dir(),
+        false => false,
+    };
+    match path.extension().and_then(|e| e.to_str()).filter(|_| !is_folder) {
+        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
+        Some("json") => listed(path, source),
+        _ if is_local && !is_folder => Err(Error::usage("this is not a data set")
+            .file(path)
+            .help("give its folder, a .rec, a .vidx or a dataset.json")),
+        _ if is_folder && !path.join(dataset_json::FILE_NAME).exists() => Err(missing(path)),
+        _ => listed(&path.join(dataset_json::FILE_NAME), source),
     }
 }
 
-/// The number of times that a data set is read again because it was replaced while it was read. The smaller number applies to a
-/// local data set whose `dataset.json` is the same as before, because it may have been replaced twice.
+/// The number of times that a data set is read again because it was replaced while it was read.
 const REPLACED: u32 = 10;
-const REPLACED_TWICE: u32 = 2;
 
 /// Finds the shards, and calls `work` with them. If that fails because the data set was replaced meanwhile, so that
 /// its files are gone, it tries again with the new files.
@@ -61,33 +65,15 @@ pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[Shard
     let mut tries = 0;
     loop {
         let found = find(path, source)?;
+        let is_replaced = |then: &(PathBuf, DatasetJson)| {
+            listed(&then.0, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != then.1))
+        };
         match work(&found.shards) {
-            Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && is_replaced(&found, source, tries) => {
+            Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && found.json.iter().any(is_replaced) => {
                 tries += 1;
             }
             done => return done,
         }
-    }
-}
-
-fn is_replaced(found: &Listing, source: &Source, tries: u32) -> bool {
-    let Some((path, then)) = &found.json else { return false };
-    let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
-    may_be || listed(path, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != *then))
-}
-
-fn find_local(path: &Path, source: &Source) -> Result<Listing> {
-    let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
-    if meta.is_dir() {
-        let listing = path.join(dataset_json::FILE_NAME);
-        return if listing.exists() { listed(&listing, source) } else { Err(missing(path)) };
-    }
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
-        Some("json") => listed(path, source),
-        _ => Err(Error::usage("this is not a data set")
-            .file(path)
-            .help("give its folder, a .rec, a .vidx or a dataset.json")),
     }
 }
 

@@ -23,7 +23,7 @@ mod warm;
 
 pub use classes::{JoinedClasses, joined_classes};
 pub use clip::Clip;
-pub use clock::{ClockStart, different_clocks};
+pub use clock::different_clocks;
 pub use data_set::{Dataset, Fingerprint};
 pub use frame::Frame;
 pub use index::{Index, Tables, proven_bytes};

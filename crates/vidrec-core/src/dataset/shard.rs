@@ -58,15 +58,6 @@ impl Shard {
         Ok(shard)
     }
 
-    /// Like [`open`](Self::open). A remote shard that proves wrong is opened once more, because its bytes may have been
-    /// damaged on the way. An error about damage has hints to repair.
-    fn open_twice(files: &ShardFiles, source: &Source) -> Result<Self> {
-        source.twice(|| Self::open(files, source)).map_err(|e| match e.kind() {
-            ErrorKind::Format if e.hints().is_empty() => e.hint(Hint::Verify).hint(Hint::Repair),
-            _ => e,
-        })
-    }
-
     /// Opens the index and the record file without checking that they belong together. If they are remote, it reads both
     /// heads at once, and then both tails.
     pub fn open_unbound(files: &ShardFiles, source: &Source) -> Result<Self> {
@@ -264,20 +255,20 @@ pub(crate) struct LazyShard {
     source: Source,
     /// The description of the shard before it is opened.
     listed: ShardJson,
+    /// The first shard of the data set, which has the same class names.
+    first: Option<Arc<LazyShard>>,
     shard: OnceLock<Shard>,
 }
 
 impl LazyShard {
     /// Opens a shard, unless it is remote and listed.
-    pub fn new(files: &ShardFiles, source: &Source) -> Result<Self> {
-        let (listed, shard) = match (&files.listed, source) {
-            (Some(listed), Source::Remote(_)) => (listed.clone(), OnceLock::new()),
-            _ => {
-                let shard = Shard::open_twice(files, source)?;
-                (shard.to_json().clone(), OnceLock::from(shard))
-            }
-        };
-        Ok(LazyShard { files: files.clone(), source: source.clone(), listed, shard })
+    pub fn new(files: &ShardFiles, source: &Source, first: Option<Arc<LazyShard>>) -> Result<Self> {
+        let (files, source) = (files.clone(), source.clone());
+        if let (Some(listed), Source::Remote(_)) = (files.listed.clone(), &source) {
+            return Ok(LazyShard { files, source, listed, first, shard: OnceLock::new() });
+        }
+        let opened = Self::open_now(&files, &source, first.as_ref())?;
+        Ok(LazyShard { files, source, listed: opened.to_json().clone(), first, shard: opened.into() })
     }
 
     /// The open shard.
@@ -285,9 +276,20 @@ impl LazyShard {
         if let Some(shard) = self.shard.get() {
             return Ok(shard);
         }
-        let shard = Shard::open_twice(&self.files, &self.source)?;
+        let shard = Self::open_now(&self.files, &self.source, self.first.as_ref())?;
         // Another thread may have opened it, too. Either result will do.
         Ok(self.shard.get_or_init(|| shard))
+    }
+
+    /// Opens a shard. A remote one that proves wrong is opened once more, because its bytes may have been damaged on the
+    /// way. An error about damage has hints to repair.
+    fn open_now(files: &ShardFiles, source: &Source, first: Option<&Arc<LazyShard>>) -> Result<Shard> {
+        let shard = source.twice(|| Shard::open(files, source)).map_err(|e| match e.kind() {
+            ErrorKind::Format if e.hints().is_empty() => e.hint(Hint::Verify).hint(Hint::Repair),
+            _ => e,
+        })?;
+        first.map_or(Ok(()), |first| shard.prove_kind(first.open()?))?;
+        Ok(shard)
     }
 
     /// The shard, if it is open.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::dataset::writer::ClipInfo;
-use crate::dataset::{Clip, ClockStart, Dataset};
+use crate::dataset::{Clip, Dataset};
 use vidrec_format::{Error, JsonObject, Result, limits};
 
 /// The clips that a [`Change`] applies to.
@@ -38,9 +38,9 @@ pub struct Changes {
     pub clips: Vec<Change>,
     /// Classes to rename: old and new name. Their labels stay.
     pub renamed_classes: Vec<(String, String)>,
-    /// The beginning of the clock of each clip: the times of its frames and tracks count from there. Default `None`: clocks
-    /// stay.
-    pub clock: Option<ClockStart>,
+    /// Lets the clock of each clip begin at its first frame: the times of its frames and tracks count from there. Off by
+    /// default: clocks stay.
+    pub align_clocks: bool,
 }
 
 /// The changes by clip, with labels as numbers.

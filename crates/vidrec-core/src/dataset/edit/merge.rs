@@ -130,7 +130,7 @@ fn plan(sets: &[Dataset], first: usize) -> Result<OutputPlan<'static>> {
         picks,
         sources: sources.collect(),
         draws,
-        clock: None,
+        align_clocks: false,
         not_found: Vec::new(),
         notes,
     })

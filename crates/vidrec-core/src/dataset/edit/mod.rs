@@ -42,7 +42,6 @@ mod subset;
 #[cfg(test)]
 mod tests;
 
-pub use crate::dataset::clock::ClockStart;
 pub use changes::{Change, Changes, Key};
 pub use merge::{append, merge};
 pub use meta::joined_meta;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::meta::joined_meta;
 use crate::dataset::writer::ClipInfo;
-use crate::dataset::{Clip, ClockStart, Dataset, Shard, proven_bytes};
+use crate::dataset::{Clip, Dataset, Shard, proven_bytes};
 use crate::store::disk::folder_of;
 use vidrec_format::{Error, JsonObject, Meta, Result, SectionId};
 
@@ -35,8 +35,8 @@ pub(super) struct OutputPlan<'a> {
     pub picks: Vec<Pick>,
     /// The number of consecutive picks that are draws of one video.
     pub draws: u64,
-    /// The beginning of the clock of each clip. With `None`, times are copied.
-    pub clock: Option<ClockStart>,
+    /// Whether the clock of each clip begins at its first frame. If not, times are copied.
+    pub align_clocks: bool,
     pub not_found: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -51,7 +51,7 @@ impl OutputPlan<'_> {
             picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
             notes: note.into_iter().chain(not_copied(set)?).collect(),
             sources: vec![InputSet { set: set.clone(), describe: Box::new(|clip| clip.info()) }],
-            clock: None,
+            align_clocks: false,
             not_found: Vec::new(),
         })
     }

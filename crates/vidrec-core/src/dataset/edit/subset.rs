@@ -24,7 +24,7 @@ use vidrec_format::{Error, Result};
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): no clip is chosen; a list names a source that the data set
 /// does not have; two changes apply to a clip; a label has no class; a class to
-/// rename does not exist, or its new name does; a clip does not have the track that its clock is to begin with; `out` is an
+/// rename does not exist, or its new name does; `out` is an
 /// input or holds a data set already; or as [`subset_clips`].
 /// [`Format`](vidrec_format::error::ErrorKind::Format): the input is damaged.
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system.
@@ -48,9 +48,9 @@ pub fn subset(
     let mut plan = OutputPlan::new(set, clips)?;
     plan.meta.classes.clone_from(&table.classes);
     plan.not_found.clone_from(&table.not_found);
-    plan.clock.clone_from(&changes.clock);
+    plan.align_clocks = changes.align_clocks;
     plan.sources[0].describe = Box::new(|clip| table.describe(clip));
-    let has_links = is_whole && *changes != Changes::default() && options.shards.is_none() && changes.clock.is_none();
+    let has_links = is_whole && *changes != Changes::default() && options.shards.is_none() && !changes.align_clocks;
     // Only whole local files can be linked to.
     if has_links && !set.is_remote() && !set.is_selection() && !table.changes_a_label(set)? {
         return relink::write(set, &plan, out.as_ref(), options, progress);
