@@ -103,7 +103,7 @@ pub use vidrec_core::dataset::writer::{
 };
 pub use vidrec_core::dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
-    Summary, TrackStats, TrackView, WarmReport, picture_stats, stats, stats_of, track_stats,
+    Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::TilePlan;

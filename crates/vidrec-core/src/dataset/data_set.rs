@@ -1,6 +1,5 @@
 //! A data set: its shards, and the clips of these shards that belong to it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +9,8 @@ use crate::dataset::listing::ShardFiles;
 use crate::dataset::shard::LazyShard;
 use crate::dataset::{Clip, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
 use crate::store::disk::folder_of;
+use crate::store::disk::regular_file::{Links, open_regular};
+use crate::store::disk::system::{Advice, advise};
 use crate::store::location::is_remote;
 use crate::store::remote::Remote;
 use crate::store::storage::RemoteStats;
@@ -414,6 +415,26 @@ impl Dataset {
         })
     }
 
+    /// Asks the system to drop the files from the page cache, so that a measurement starts cold. Returns whether the
+    /// system agreed for all files. Pages that any process has mapped and used stay, so call this before reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if a file cannot be opened.
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if the data set is remote.
+    pub fn cool(&self) -> Result<bool> {
+        if let Some(path) = self.record_files().find(|path| is_remote(path)) {
+            let e = Error::usage("the page cache of the system does not hold remote data sets").file(path);
+            return Err(e.help("clear its cache on local disk, or read it without one"));
+        }
+        let cool = |path: &Path| {
+            let file = open_regular(path, Links::Follow)?;
+            let length = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
+            Ok(advise(&file, 0..length, Advice::Done))
+        };
+        self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
+    }
+
     /// Clip `ordinal`, counted from 0 over all shards.
     ///
     /// # Errors
@@ -512,21 +533,6 @@ impl Dataset {
     /// Whether any part of the data set is remote.
     pub fn is_remote(&self) -> bool {
         self.0.shards.iter().any(|slot| is_remote(slot.record_path()))
-    }
-
-    /// The shards that have clips of this data set. Each comes with these clips in the order in which it stores them,
-    /// without repeats. If the data set is not a selection, only one shard's clips are in memory at a time.
-    pub(super) fn clips_by_shard(&self) -> impl Iterator<Item = (usize, Vec<u64>)> {
-        let mut chosen: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
-        for clip in 0..self.0.chosen.as_ref().map_or(0, |chosen| chosen.clips.len() as u64) {
-            let (at, stored) = self.position(clip);
-            chosen.entry(at).or_default().insert(stored, clip);
-        }
-        let of = move |at: usize| match self.is_selection() {
-            true => chosen.get(&at).map_or(Vec::new(), |clips| clips.values().copied().collect()),
-            false => (self.0.starts[at]..self.0.starts[at + 1]).collect(),
-        };
-        (0..self.shard_count()).map(move |at| (at, of(at))).filter(|(_, clips)| !clips.is_empty())
     }
 
     /// The shard that holds clip `ordinal`, and the ordinal of the clip in it. The clip must exist.

@@ -19,7 +19,6 @@ mod source;
 mod stats;
 mod track;
 mod track_file;
-mod warm;
 
 pub use classes::{JoinedClasses, joined_classes};
 pub use clip::Clip;
@@ -36,4 +35,3 @@ pub use stats::{
 };
 pub use track::{ClipTracks, TrackView, Values};
 pub use track_file::TrackFile;
-pub use warm::WarmReport;

@@ -9,7 +9,7 @@ use crate::threads::in_order;
 use vidrec_format::{Result, SectionId};
 
 /// The number of shards that are opened, or whose entries are fetched, at a time.
-pub(super) const SHARDS_AT_A_TIME: usize = 32;
+const SHARDS_AT_A_TIME: usize = 32;
 
 impl Dataset {
     /// Fetches the entries of some clips and of their frames, and with `strings` also their source, class and
@@ -55,7 +55,7 @@ impl Dataset {
 }
 
 /// Calls `work` for each of a few values, all at the same time.
-pub(super) fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     in_order(things.len(), things.len(), |i| work(&things[i])).map(drop)
 }
 

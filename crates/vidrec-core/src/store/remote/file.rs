@@ -252,11 +252,6 @@ impl RemoteFile {
         self.kept.iter().for_each(|kept| kept.forget(range));
     }
 
-    /// Whether the cache on disk has room for so many bytes more.
-    pub fn has_room(&self, bytes: u64) -> bool {
-        self.kept.as_ref().is_some_and(|kept| kept.has_room(bytes))
-    }
-
     /// Whether the cache on disk has all of a range.
     pub fn is_kept(&self, range: &Range<u64>) -> bool {
         self.kept.as_ref().is_some_and(|kept| kept.has(range))
