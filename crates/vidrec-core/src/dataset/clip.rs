@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::dataset::prefetch::request_ranges;
-use crate::dataset::records::record_range;
+use crate::dataset::records::{record_range, request_ranges};
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::ClipInfo;
 use crate::dataset::{Frame, Shard};

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::dataset::listing::ShardFiles;
 use crate::dataset::shard::LazyShard;
-use crate::dataset::{Clip, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
+use crate::dataset::{Clip, FailedSource, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
 use crate::store::disk::folder_of;
 use crate::store::disk::regular_file::{Links, open_regular};
 use crate::store::disk::system::{Advice, advise};
@@ -179,6 +179,21 @@ impl Dataset {
     pub fn leftovers(&self) -> Vec<Leftover> {
         let local = self.0.shards.first().filter(|slot| !is_remote(slot.record_path()));
         local.map_or(Vec::new(), |slot| listing::leftovers(folder_of(slot.record_path())))
+    }
+
+    /// Returns the videos that were not packed, for all folders that contain the record files. A shard that no
+    /// `dataset.json` lists has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a list is damaged;
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if a list cannot be read.
+    pub fn failures(&self) -> Result<Vec<FailedSource>> {
+        let mut failures = Vec::new();
+        for (path, source) in self.listings() {
+            failures.append(&mut source.twice(|| listing::failures_of(&path, &source))?);
+        }
+        Ok(failures)
     }
 
     /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::dataset::{Dataset, Source};
+use crate::dataset::Source;
 use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::disk::{is_being_written, publication};
 use crate::store::remote::Remote;
@@ -163,24 +163,8 @@ pub struct FailedSource {
     pub error: String,
 }
 
-impl Dataset {
-    /// Returns the videos that were not packed, for all folders that contain the record files. A shard that no
-    /// `dataset.json` lists has none.
-    ///
-    /// # Errors
-    ///
-    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a list is damaged;
-    /// [`Io`](vidrec_format::error::ErrorKind::Io) if a list cannot be read.
-    pub fn failures(&self) -> Result<Vec<FailedSource>> {
-        let mut failures = Vec::new();
-        for (listing, source) in self.listings() {
-            failures.append(&mut source.twice(|| failures_of(&listing, &source))?);
-        }
-        Ok(failures)
-    }
-}
-
-fn failures_of(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
+/// The videos that were not packed, from the list of failures of a `dataset.json`.
+pub(super) fn failures_of(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
     let Some(bytes) = source.read_if_there(listing, limits::MAX_LISTING_BYTES)? else { return Ok(Vec::new()) };
     let json = DatasetJson::prove(&bytes).map_err(|e| e.file(listing))?;
     let bytes = read_failures(listing, &json, source)?;

@@ -8,11 +8,12 @@ use std::path::Path;
 use rayon::ThreadPool;
 use serde::Serialize;
 
+use self::scan::stops;
 use crate::dataset::listing::{self, Listing, read_failures};
 use crate::dataset::{Dataset, Shard, Source};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
-use crate::store::location::{is_of_network, is_remote};
+use crate::store::location::is_remote;
 use crate::store::storage::Storage;
 use crate::threads;
 use vidrec_format::{DatasetJson, Error, ErrorKind, Hint, NEWER, Result};
@@ -100,27 +101,6 @@ fn problems(shard: &Shard, pool: Option<&ThreadPool>, counter: &mut Counter<'_, 
     let (found, of_tracks) = (scan::check(shard, pool, counter)?, tracks::check(shard, counter)?);
     let lost = shard.prove_whole().err();
     Ok(lost.into_iter().chain(found.0).chain(of_tracks.0).collect())
-}
-
-/// The problems of a file so far.
-#[derive(Default)]
-struct Problems(Vec<Error>);
-
-impl Problems {
-    /// Adds a problem of the file at `path`, unless the error ends the call.
-    fn note(&mut self, e: Error, path: &Path) -> Result<()> {
-        if stops(&e) {
-            return Err(e);
-        }
-        self.0.push(if e.path().is_none() { e.file(path) } else { e });
-        Ok(())
-    }
-}
-
-/// Whether an error says nothing about the data: a server could not be reached, the machine ran out of something, or
-/// the call was stopped.
-fn stops(e: &Error) -> bool {
-    is_of_network(e) || matches!(e.kind(), ErrorKind::Resources | ErrorKind::Interrupted)
 }
 
 /// Proves everything that [`verify`] proves of a shard without decoding its images. The error is its first problem.

@@ -2,22 +2,44 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
-use super::Problems;
 use crate::dataset::records::record_range;
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::{RecordsDigest, Shard, proven_bytes};
 use crate::progress::Counter;
+use crate::store::location::is_of_network;
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::hex;
-use vidrec_format::{ClipEntry, Error, FrameEntry, Result, crc32};
+use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result, crc32};
 
 /// The images that are decoded together. They are enough for all threads, and few enough to fit in memory.
 const IMAGES: usize = 256;
+
+/// The problems of a file so far.
+#[derive(Default)]
+pub(super) struct Problems(pub Vec<Error>);
+
+impl Problems {
+    /// Adds a problem of the file at `path`, unless the error ends the call.
+    pub fn note(&mut self, e: Error, path: &Path) -> Result<()> {
+        if stops(&e) {
+            return Err(e);
+        }
+        self.0.push(if e.path().is_none() { e.file(path) } else { e });
+        Ok(())
+    }
+}
+
+/// Whether an error says nothing about the data: a server could not be reached, the machine ran out of something, or
+/// the call was stopped.
+pub(super) fn stops(e: &Error) -> bool {
+    is_of_network(e) || matches!(e.kind(), ErrorKind::Resources | ErrorKind::Interrupted)
+}
 
 /// Returns the problems of a shard; those of its images come last. Images are decoded if there is a pool for that. The
 /// record file is read once from start to end: the digest, the records and the images share this pass.

@@ -1,6 +1,6 @@
 //! Checks the track file of a shard from its first byte to its last.
 
-use super::Problems;
+use super::scan::Problems;
 use crate::dataset::{RecordsDigest, Shard, TrackFile};
 use crate::progress::Counter;
 use vidrec_format::data_binding::hex;
