@@ -18,7 +18,8 @@ class Cameras(Value):
     has is of the first.
 
     Clips have to share a clock: they begin together, they are segments from the same ``start`` on, or their attribute
-    ``clock`` is the same. :func:`vidrec.subset` lets clocks begin together (``align_clocks=``). In a mix, a clip without both attributes, such as a picture, is a sample of the first camera alone.
+    ``clock`` is the same. :func:`vidrec.subset` lets clocks begin together (``align_clocks=``). In a mix, a clip without
+    both attributes, such as a picture, is a sample of the first camera alone.
 
     Parameters
     ----------
