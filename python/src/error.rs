@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use vidrec::{Error, ErrorKind, Hint};
 
 /// The exception for an error, with its causes and with the arguments that help.
@@ -67,6 +68,11 @@ pub fn usage(message: String) -> PyErr {
 /// A report for Python.
 pub fn to_json(report: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(report).map_err(|e| usage(e.to_string()))
+}
+
+/// What Python wrote as JSON; an error begins with `what` that is.
+pub fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|e| usage(format!("{what}: {e}")))
 }
 
 type Told<'a> = (String, Option<String>, Option<u64>, Option<u64>, Option<u32>, Option<&'a str>);

@@ -4,35 +4,7 @@ import re
 import subprocess
 import sys
 
-import commands
 import pages
-import pytest
-import site_pages
-
-
-@pytest.fixture(scope="module")
-def man_pages(tmp_path_factory):
-    """Man pages by name; clap's own description of the commands, and another way than the page's."""
-    folder = tmp_path_factory.mktemp("man")
-    subprocess.run([commands.program(), "manual", folder], check=True)
-    return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.1")}
-
-
-@pytest.mark.full
-def test_every_command_and_option_is_on_its_page(site, man_pages):
-    assert len(man_pages) > 40
-    missing = []
-    for name, text in man_pages.items():
-        command, _, subcommand = name[len("vidrec-"):].partition("-")
-        page = f"reference/commands/{command or 'index'}.html"
-        if not (site / page).is_file():
-            missing.append(page)
-            continue
-        options = re.findall(r"^(?:\\fB\\-\w\\fR, )?\\fB\\-\\-([\w\\-]+)\\fR", text, re.M) if command else []
-        wanted = [subcommand] + [f"{subcommand}--{option.replace(chr(92), '')}" for option in options]
-        names = site_pages.document(site / page).ids
-        missing += [f"{page}#{name}" for name in wanted if name and name not in names and not name.endswith(("--help", "--version"))]
-    assert missing == []
 
 
 def test_references_as_text_are_current():
@@ -64,17 +36,3 @@ def test_every_public_name_of_python_is_in_the_reference():
     for module in MODULES:
         wanted += [f"vidrec.{module}.{name}" for name in public_names(f"python/vidrec/{module}")]
     assert len(wanted) > 110 and [name for name in wanted if name not in listed] == []
-
-
-@pytest.mark.full
-def test_no_markup_of_another_kind_is_left(site):
-    """Roles of Sphinx, includes, and fences that are none."""
-    left = re.compile(r":(func|class|meth|attr|mod):(`|<code>)|<!-- (include|commands|words)|^--8&lt;--|<p>(```|~~~)|\]\(rust:", re.M)
-    for page in site_pages.guide(site):
-        assert not left.search(page.read_text(encoding="utf-8")), page
-
-
-@pytest.mark.full
-def test_the_words_are_those_of_contributing(site):
-    text = (site / "reference/words.html").read_text(encoding="utf-8")
-    assert "<td>shard</td>" in text and "We do not write" not in text

@@ -1,7 +1,6 @@
 """The program, packed data sets, and pictures, for all peers. Needs pytest, Pillow and NumPy, and `ffmpeg` on the path."""
 import io
 import json
-import os
 import struct
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "format-spec"))
 sys.path.append(str(ROOT / "tests/python"))
+from programs import built  # noqa: E402
 from reader import open_dataset  # noqa: E402
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
@@ -28,15 +28,6 @@ VIDEOS = {
     "jump/ü.mp4": "smptebars=size=192x128:rate=24:duration=1",
     "sit/g.mp4": "rgbtestsrc=size=192x128:rate=24:duration=1",
 }
-
-
-def built(name):
-    given = [Path(os.environ["VIDREC_BIN"])] if name == "vidrec" and "VIDREC_BIN" in os.environ else []
-    folders = [ROOT / "target" / profile for profile in ("debug", "release")]
-    for path in given + [f / name for f in folders] + [f / "examples" / name for f in folders]:
-        if path.is_file():
-            return path
-    raise FileNotFoundError(f"{name}: run `cargo build --bins --examples` first")
 
 
 def run(*arguments, status=0, program="vidrec"):
@@ -86,32 +77,6 @@ def packed(tmp_path_factory):
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     run("pack", folder / "videos", "-o", folder / "set", "-n", FRAMES, "--size", f"{WIDTH}x{HEIGHT}")
     return folder / "set"
-
-
-@pytest.fixture(scope="session")
-def tracked(packed, tmp_path_factory):
-    """Three clips with tracks of several types and timings; the second one has no caption. And what these tracks are."""
-    folder = tmp_path_factory.mktemp("tracked")
-    rows, tracks = [], []
-    for n, name in enumerate(list(VIDEOS)[:3]):
-        action = np.random.default_rng(n).normal(size=(50, 3)).astype("<f4")
-        np.save(folder / f"{n}.npy", action)
-        words = [[0, 0.5, "öffnet"], [0.25, 1, "zu"]]
-        rows.append({"path": str(packed.parent / "videos" / name), "action": f"{n}.npy", "t": [0, 0.5], "x": [n, 7]})
-        track = {
-            "track.action": action,
-            "track.point": np.array([n, 7], "<i8"),
-            "track.point.times": np.array([0, 500_000_000]),
-        }
-        if n != 1:
-            rows[-1]["words"] = words
-            track["track.caption"] = [text for *_, text in words]
-            track["track.caption.times"] = np.array([[0, 500_000_000], [250_000_000, 1_000_000_000]])
-        tracks.append(track)
-    (folder / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    given = ["action=action,rate=50", "Caption=words,spans", "point=x,times=t,type=i64,tolerance=1"]
-    run("pack", folder / "list.jsonl", "-o", folder / "set", "-n", 2, *(w for t in given for w in ("--track", t)))
-    return folder / "set", tracks
 
 
 @pytest.fixture(scope="session")

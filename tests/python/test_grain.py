@@ -1,9 +1,7 @@
 """Single samples for Grain. The page docs/frameworks/jax.md runs its pipelines with them."""
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
 
 import vidrec
 from vidrec.grain import Source
@@ -29,25 +27,9 @@ def test_samples_are_those_of_the_loader(ds):
     np.testing.assert_array_equal(source[-1]["frames"], source[11]["frames"])
 
 
-def test_there_are_no_other_samples(ds):
-    with pytest.raises(IndexError, match="no sample 12"):
-        Source(ds, **OPTIONS)[12]
-    with pytest.raises(vidrec.UsageError, match="not for single samples: batch_size, shuffle"):
-        Source(ds, shuffle=True, batch_size=2)
-    with pytest.raises(vidrec.UsageError, match="Cover.sizes: single samples"):
-        Source(ds, crop=vidrec.Cover(sizes=[(32, 48), (48, 32)]))
-
-
 def test_fields_come_beside_the_frames(ds):
     sample = Source(ds, crop=32, fields=["video.codec", "video.frames"])[3]
     assert sample["fields"] == {"video.codec": "h264", "video.frames": 12}
-
-
-def test_threads_may_ask_for_samples_at_the_same_time(ds):
-    source, batch = Source(ds, **OPTIONS), whole(ds, 0)
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda i: source[i % 12]["frames"], range(96)))
-    assert all(np.array_equal(frames, batch.frames[i % 12]) for i, frames in enumerate(found))
 
 
 def test_it_goes_to_another_process_and_tells_data_sets_apart(ds):

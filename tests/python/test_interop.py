@@ -1,17 +1,14 @@
 """What vidrec packed is what other programs read: the plain reader, MXNet's way of reading, Pillow, PyAV."""
 import io
-import os
-import shutil
 import statistics
 import struct
-from pathlib import Path
+import types
 
 import av
 import numpy as np
 import pytest
-from conftest import ROOT, make_videos
+from conftest import make_videos
 from PIL import Image
-from programs import run
 from reader import open_dataset
 from verify import verify
 
@@ -27,32 +24,16 @@ CLIPS = {
     "fractal/full range.mp4": ["mandelbrot=size=320x240:rate=12", "-vf", PALE[1] + ",scale=out_range=full", "-t", "1", "-color_range", "pc"],
     "color/odd.avi": ["gradients=size=322x182:rate=15:duration=1:seed=2:c0=cyan:c1=maroon", "-c:v", "mpeg4", "-q:v", "2"],
 }
-VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos"))
-REAL = sorted((VIDEOS / "bench/clips").glob("*.mp4"))[::12]
 
 
-class Packed:
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
     """A data set, and the folder of its videos."""
-
-    def __init__(self, videos, out):
-        self.videos, self.path = videos, out
-        vidrec.pack(videos, out, frames=5, size=180)
-        (self.record_file,) = out.glob("shard-00000-*.rec")
-
-
-@pytest.fixture(scope="module", params=["made", pytest.param("real", marks=pytest.mark.full)])
-def packed(request, tmp_path_factory):
-    """Of videos that are made here, and of real footage where there is some beside the project."""
-    folder = tmp_path_factory.mktemp(request.param)
-    videos = folder / "videos"
-    if request.param == "made":
-        make_videos({videos / name: source for name, source in CLIPS.items()})
-    elif REAL:
-        (videos / "all").mkdir(parents=True)
-        [shutil.copy(video, videos / "all" / video.name) for video in REAL]
-    else:
-        pytest.skip("another machine: there is no real footage")
-    return Packed(videos, folder / "set")
+    folder = tmp_path_factory.mktemp("packed")
+    make_videos({folder / "videos" / name: source for name, source in CLIPS.items()})
+    vidrec.pack(folder / "videos", folder / "set", frames=5, size=180)
+    (record_file,) = (folder / "set").glob("shard-00000-*.rec")
+    return types.SimpleNamespace(videos=folder / "videos", path=folder / "set", record_file=record_file)
 
 
 def test_the_plain_reader_finds_it_whole(packed):
@@ -116,36 +97,3 @@ def test_every_stored_frame_is_the_one_that_pyav_decodes_at_its_time(packed):
             found.append((psnr(pillow(clip.jpeg(t)), expected), clip.source, t))
     assert min(found)[0] >= 30, min(found)
     assert statistics.median(p for p, _, _ in found) >= 38
-
-
-def test_fill_bytes_keep_the_magic_off_the_grid_and_change_no_pixel(tmp_path):
-    picture = Image.effect_mandelbrot((96, 64), (-2, -1.5, 1, 1.5), 50).convert("RGB")
-    file = io.BytesIO()
-    picture.save(file, "JPEG", quality=90)
-    plain = file.getvalue()
-    for shift in range(4):
-        comment = b"." * shift + MAGIC + b"...."
-        forged = plain[:2] + b"\xff\xfe" + struct.pack(">H", 2 + len(comment)) + comment + plain[2:]
-        (tmp_path / f"{shift}").mkdir()
-        (tmp_path / f"{shift}/picture.jpg").write_bytes(forged)
-        vidrec.pack(tmp_path / f"{shift}", tmp_path / f"set{shift}", images=True, quality="original", size="original", isolate=False)
-        stored = next(open_dataset(tmp_path / f"set{shift}").clips).jpeg(0)
-        (record,) = (path.read_bytes() for path in (tmp_path / f"set{shift}").glob("shard-00000-*.rec"))
-        heads = [at for at in range(0, len(record), 4) if record[at : at + 4] == MAGIC]
-        assert heads == [0], "one part"
-        # The comment's own text begins 6 bytes into the JPEG, and the record's header is a multiple of 4.
-        needed = (6 + shift) % 4 == 0
-        assert (len(stored) > len(forged)) == needed and len(stored) <= len(forged) + 3
-        assert np.array_equal(pillow(stored), pillow(plain))
-
-
-@pytest.mark.full
-def test_the_rust_examples_write_pictures_and_decode_one(tmp_path):
-    jpegs = []
-    for i in range(3):
-        jpegs.append(tmp_path / f"{i}.jpg")
-        Image.effect_mandelbrot((96, 64), (-2, -1.5, 1, 1.5), 20 + 10 * i).convert("RGB").save(jpegs[i], "JPEG")
-    run("from_jpegs", tmp_path / "set", *jpegs)
-    assert [clip.jpeg(0) for clip in open_dataset(tmp_path / "set").clips] == [path.read_bytes() for path in jpegs]
-    picture = Image.open(io.BytesIO(run("frame_to_ppm", tmp_path / "set", "2", "0")))
-    assert np.array_equal(np.asarray(picture), pillow(jpegs[2].read_bytes()))

@@ -3,12 +3,8 @@
 import json
 
 import pytest
+from programs import files
 import vidrec
-
-
-def files(folder):
-    """All files in a folder."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
@@ -35,18 +31,6 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
     assert vidrec.plan_status(plan).missing == ()
     with pytest.raises(vidrec.UsageError, match="no plan"):
         vidrec.publish(plan)
-
-
-def test_what_makes_no_sense_is_refused(videos, tmp_path):
-    with pytest.raises(vidrec.UsageError, match="threads"):
-        vidrec.plan(videos, tmp_path / "plan", threads=2)
-    with pytest.raises(vidrec.UsageError):
-        vidrec.plan(videos, tmp_path / "plan", shards=0)
-    with pytest.raises(vidrec.UsageError, match="no plan"):
-        vidrec.pack_part(tmp_path, 0)
-    vidrec.plan(videos, tmp_path / "plan", shards=2)
-    with pytest.raises(vidrec.UsageError, match="no part 2"):
-        vidrec.pack_part(tmp_path / "plan", 2)
 
 
 def test_missing_parts_can_be_allowed(videos, tmp_path):

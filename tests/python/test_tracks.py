@@ -1,4 +1,4 @@
-"""Tracks in batches, against a plain model in NumPy: windows, draws, strides, threads, and runs that resume."""
+"""Tracks in batches: threads, runs that resume, copies and tensors."""
 import json
 import pickle
 
@@ -9,7 +9,6 @@ from conftest import make_videos
 import vidrec
 
 RATE, SECONDS, CLIPS = 12, 2, 5
-HOWS = ("nearest", "linear", "previous")
 
 
 def state_of(clip):
@@ -21,7 +20,7 @@ def state_of(clip):
 
 @pytest.fixture(scope="module")
 def robot(tmp_path_factory):
-    """Clips of 24 frames with what a robot did, at rates of their own; clip 3 says nothing about its grip."""
+    """Clips of 24 frames with what a robot did, at times of its own."""
     root = tmp_path_factory.mktemp("robot")
     rows, sources = [], {}
     for clip in range(CLIPS):
@@ -29,106 +28,18 @@ def robot(tmp_path_factory):
         sources[root / f"{clip}.mp4"] = [source]
         times, values = state_of(clip)
         np.savez(root / f"state{clip}.npz", t=times, state=values)
-        np.save(root / f"sound{clip}.npy", (np.arange(2000) + clip).astype(np.int16))
-        np.save(root / f"shut{clip}.npy", np.arange(20) % 3 == clip % 3)
         words = [[0, 0.5, f"reach {clip}"], [0.5, 1.2, f"grasp {clip}"], [1.2, 1.95, "lift"]]
-        row = {"path": f"{clip}.mp4", "label": clip, "state": f"state{clip}.npz", "sound": f"sound{clip}.npy", "words": words}
-        row["shut"] = f"shut{clip}.npy"
-        if clip != 3:
-            np.save(root / f"grip{clip}.npy", np.arange(20, dtype=np.uint8) % 3)
-            row["grip"] = f"grip{clip}.npy"
+        row = {"path": f"{clip}.mp4", "label": clip, "state": f"state{clip}.npz", "words": words}
         rows.append(json.dumps(row))
     make_videos(sources)
     (root / "list.jsonl").write_text("\n".join(rows))
-    tracks = ["state=state,times=t,values=state,unit=ns", "sound=sound,rate=1000", "caption=words,spans", "grip=grip,rate=10", "shut=shut,rate=10"]
+    tracks = ["state=state,times=t,values=state,unit=ns", "caption=words,spans"]
     vidrec.pack(root / "list.jsonl", root / "set", frames=RATE * SECONDS, track=tracks)
     return root / "set"
 
 
 def loader(path, tracks, **options):
     return vidrec.Loader(path, 2, crop=16, tracks=tracks, **{"output": "numpy", "last": "pad", **options})
-
-
-def model(clip, how, t):
-    """What the state of a clip is at times of any shape, and where it is."""
-    times, values = state_of(clip)
-    inside = (t >= times[0] - 1000) & (t <= times[-1] + 1000)
-    if how == "previous":
-        found = values[np.maximum(np.searchsorted(times, t + 1000, "right") - 1, 0)]
-        return np.where(inside[..., None], found, 0), inside
-    t = np.clip(t, times[0], times[-1])
-    before = np.searchsorted(times, t, "right") - 1
-    after = np.minimum(before + 1, len(times) - 1)
-    if how == "nearest":
-        found = values[np.where(times[after] - t < t - times[before], after, before)]
-    else:
-        weight = ((t - times[before]) / np.maximum(times[after] - times[before], 1))[..., None]
-        a, b = values[before].astype(np.float64), values[after].astype(np.float64)
-        found = (a + (b - a) * weight).astype(np.float32)
-    return np.where(inside[..., None], found, 0), inside
-
-
-@pytest.mark.parametrize("output", ["numpy", "torch"])
-def test_truths_stay_truths(robot, output):
-    if output == "torch":
-        pytest.importorskip("torch")
-    assert vidrec.open(robot)[1].track("shut").values.tolist() == [i % 3 == 1 for i in range(20)]
-    tracks = {"shut": vidrec.track(steps=range(3)), "grip": vidrec.track(missing="mask")}
-    for batch in loader(robot, tracks, output=output):
-        assert str(batch.tracks["shut"].dtype) in ("bool", "torch.bool")
-        for i, clip in enumerate(batch.clips):
-            at = round(float(batch.times[i][0]) * 10) + np.arange(3)
-            assert batch.tracks["shut"][i].tolist() == [j < 20 and j % 3 == int(clip) % 3 for j in at.tolist()]
-
-
-def check(batch, how, anchor, offsets):
-    for i, clip in enumerate(batch.clips):
-        frames = np.rint(batch.times[i] * 1e9)
-        there = ~np.isnan(frames)
-        frames = np.where(there, frames, -(10**15)).astype(np.int64)
-        at = {"current": frames[:1], "last": frames[there][-1:], "each": frames}[anchor]
-        times = at[:, None] + offsets if offsets is not None else at
-        times = times[0] if anchor != "each" and offsets is not None else times
-        values, mask = model(int(clip), how, times)
-        np.testing.assert_array_equal(batch.track_masks["state"][i], mask)
-        np.testing.assert_array_equal(batch.tracks["state"][i], values)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_windows_are_those_of_the_model(robot, seed):
-    draw = np.random.default_rng(seed)
-    how, anchor = HOWS[seed % 3], ("current", "last", "each")[draw.integers(3)]
-    rate = int(draw.choice([5, 10, 24, 50]))
-    start, steps = round(float(draw.uniform(-1, 1)), 2), int(draw.integers(0, 12))
-    window = (start, start + (steps + 0.25) / rate)
-    offsets = round(start * 1e9) + np.rint(np.arange(steps + 1) * 1e9 / rate).astype(np.int64)
-    tracks = {"state": vidrec.track(window, rate, how, anchor=anchor)}
-    frames, stride = int(draw.integers(1, 6)), int(draw.integers(1, 4))
-    options = {"frames": vidrec.Run(frames, stride=stride), "shuffle": True, "seed": seed}
-    shape = (frames, steps + 1) if anchor == "each" else (steps + 1,)
-    for batch in loader(robot, tracks, **options):
-        assert batch.tracks["state"].shape == (2, *shape, 2) and batch.tracks["state"].dtype == np.float32
-        assert batch.track_masks["state"].shape == (2, *shape) and batch.track_masks["state"].dtype == np.bool_
-        check(batch, how, anchor, offsets)
-
-
-def test_sound_and_captions_are_of_the_drawn_time(robot):
-    tracks = {"sound": vidrec.track(window=(0, 0.25)), "caption": vidrec.track(), "grip": vidrec.track(missing="mask")}
-    for batch in loader(robot, tracks, frames=vidrec.Run(4)):
-        assert batch.tracks["sound"].shape == (2, 251) and batch.tracks["sound"].dtype == np.int16
-        assert batch.tracks["grip"].dtype == np.uint8
-        for i, clip in enumerate(batch.clips):
-            begin, end = batch.times[i][0], batch.times[i][-1]
-            at = round(begin * 1000) + np.arange(251)
-            np.testing.assert_array_equal(batch.track_masks["sound"][i], at < 2000)
-            np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(at < 2000, at + clip, 0))
-            words = [(0, 0.5, f"reach {clip}"), (0.5, 1.2, f"grasp {clip}"), (1.2, 1.95, "lift")]
-            there = [(a, b, text) for a, b, text in words if a <= end and b > begin]
-            assert batch.tracks["caption"][i] == [text for _, _, text in there]
-            spans = [(a - begin, b - begin) for a, b, _ in there]
-            np.testing.assert_allclose(np.reshape(batch.track_times["caption"][i], (-1, 2)), np.reshape(spans, (-1, 2)), atol=1e-9)
-            assert set(batch.track_times) == {"caption"}
-            assert bool(batch.track_masks["grip"][i].any()) == (clip != 3)
 
 
 def test_threads_state_and_copies(robot):
@@ -162,26 +73,3 @@ def test_torch_gets_tensors(robot):
     _, label, more = MapDataset(robot, crop=16, tracks=tracks)[1]
     assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
     assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
-
-
-@pytest.mark.parametrize(
-    ("tracks", "words"),
-    [
-        ({"speed": vidrec.track()}, 'no track "speed"'),
-        ({"caption": vidrec.track(how="linear")}, 'tracks["caption"]: a track of texts'),
-        ({"state": vidrec.track(window=(0, 1))}, "need a rate"),
-        ({"state": "all"}, "loader option tracks: invalid type"),
-        (["state"], "loader option tracks: invalid type"),
-    ],
-)
-def test_bad_input_is_named(robot, tracks, words):
-    with pytest.raises(vidrec.UsageError) as e:
-        loader(robot, tracks)
-    assert words in str(e.value)
-
-
-def test_a_clip_without_the_track_is_named(robot):
-    batches = iter(loader(robot, {"grip": vidrec.track()}))
-    next(batches)
-    with pytest.raises(vidrec.UsageError, match='no track "grip"'):
-        next(batches)
