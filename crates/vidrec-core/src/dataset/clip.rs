@@ -224,7 +224,11 @@ impl<'a> Clip<'a> {
         }
         let e = Error::format("record-length", "the frame's JPEG would be longer than the record file");
         let e = e.section("record").at(entry.record_offset).expected(format!("at most {most} bytes"));
-        Err(e.found(entry.jpeg_length).in_clip(self.ordinal).in_frame(t).file(&self.shard.record_path))
+        Err(e
+            .found(format!("{} bytes", entry.jpeg_length))
+            .in_clip(self.ordinal)
+            .in_frame(t)
+            .file(&self.shard.record_path))
     }
 
     /// The number of frame `t` among the frames of all shards, and its entry.
