@@ -160,7 +160,7 @@ impl Order {
     /// | homes | the same with `n / homes` samples, for ranks that each read one home |
     ///
     /// This is exact for the exact shuffle, and for windows of whole batches. `None` for orders that do not know neighbors
-    /// ([`Order::Given`], [`Order::Weighted`]), and if the number of homes is not given. 0 if there are fewer than two
+    /// ([`Order::List`], [`Order::Weighted`]), and if the number of homes is not given. 0 if there are fewer than two
     /// samples.
     ///
     /// ```
