@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::dataset::records::Records;
 use crate::store::disk::map::MappedFile;
+use crate::store::disk::open_files::PositionalFile;
 use crate::store::disk::open_files::{FILES, MAPS};
-use crate::store::disk::positional::PositionalFile;
 use crate::store::disk::regular_file::{Links, missing, read_if_there, read_regular};
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
