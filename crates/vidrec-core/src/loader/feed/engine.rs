@@ -19,7 +19,7 @@ use super::worker::WorkerPool;
 use crate::dataset::Dataset;
 use crate::loader::batch::Batch;
 use crate::loader::counters::{Counters, Counts, LoaderStats};
-use crate::loader::decoded::{Contents, DecodedFrames};
+use crate::loader::decoded::DecodedFrames;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::mix::{Mix, SourceCount};
 use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, SampleOptions, ShortClips};
@@ -413,8 +413,7 @@ impl Engine {
 
     fn open_decoded(&self) -> Result<Option<DecodedFrames>> {
         let Some(DecodedCache { size, dir }) = &self.options.decoded_cache else { return Ok(None) };
-        let (frames, records) = self.specs.dataset.stored_frames()?;
-        DecodedFrames::open(&Contents { records, frames }, *size, dir.as_deref()).map(Some)
+        DecodedFrames::open(self.specs.dataset.stored_frames()?, *size, dir.as_deref()).map(Some)
     }
 
     /// Returns an error for an order of blocks on a remote data set if memory cannot hold a window of them. Each
