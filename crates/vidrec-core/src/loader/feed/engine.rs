@@ -320,6 +320,9 @@ impl fmt::Debug for Loader {
     }
 }
 
+/// A clip, the width and height of its frames, and those to which they are enlarged.
+type EnlargedClip = (u64, (u32, u32), (u32, u32));
+
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
     pub(super) options: Arc<ResolvedOptions>,
@@ -336,8 +339,8 @@ pub(crate) struct Engine {
     pub device: OnceLock<Device>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
-    /// A clip whose frames are smaller than the pictures: their size, and that to which they are enlarged.
-    enlarged: Option<(u64, (u32, u32), (u32, u32))>,
+    /// The first clip of a source, if its frames are smaller than the pictures.
+    enlarged: Option<EnlargedClip>,
     pub counters: Counters,
 }
 
