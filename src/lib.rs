@@ -144,8 +144,8 @@ pub mod edit {
     #[doc(hidden)]
     pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
-        Change, Changes, ClipList, ClockStart, DatasetSize, EditOptions, EditReport, KeepTogether, Key, RatioSplit,
-        SelectedClips, Selection, SplitBy, SplitPart, append, merge, split, split_clips, subset, subset_clips,
+        Change, Changes, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, SelectedClips,
+        Selection, append, merge, split, split_clips, subset, subset_clips,
     };
 }
 
@@ -154,7 +154,7 @@ pub mod edit {
 /// What [`Encoder`](jpeg::Encoder) writes is an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
-    pub use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
+    pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
     #[doc(hidden)]
     pub use vidrec_jpeg::{Retiled, Retiler};
 }

@@ -21,8 +21,8 @@ class RecipeOptions(TypedDict, total=False):
         segment has the segment's sound, any other the whole video's. A video without sound has no such track.
         16000 mixes all channels into one; 16000:stereo stores two; 16000:source as many as the first video with
         sound has, and a video with another number fails. Sound is stored as FLAC, of which readers get the same
-        samples; with :raw at the end, as it is; with :opus or a bit rate, such as :opus:32k, as Opus, which
-        takes far fewer bytes and changes the sound a little.
+        samples; with :raw at the end, as it is; with :opus, as Opus, which takes far fewer bytes and changes
+        the sound a little.
     caption_column
         The column of a manifest that is kept as the attribute caption. Default: caption
     classes

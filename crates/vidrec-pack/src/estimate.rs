@@ -15,8 +15,9 @@ use super::work::{
     ClipRecipe, Event, Failure, PackedClip, PackedVideo, Pool, Resources, Sources, VideoStore, for_each,
 };
 use crate::video::{self, VideoError};
+use vidrec_core::byte_size::shown_bytes;
 use vidrec_core::progress::{Progress, ProgressFn, tell};
-use vidrec_core::store::disk::free_space;
+use vidrec_core::store::disk::folder::free_space;
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Measured;
 
@@ -25,7 +26,7 @@ const PROBES: u32 = 24;
 const PROBE_TIME: Duration = Duration::from_secs(20);
 
 /// The same two limits for the check of the free space before a run. Runs with fewer videos than this skip the
-/// check: it would cost them more than it is worth, and every run watches the free space anyway.
+/// check: it would cost them more than it is worth.
 const QUICK_PROBES: u32 = 4;
 const QUICK_TIME: Duration = Duration::from_secs(5);
 const QUICK_FROM: usize = 1000;
@@ -138,7 +139,7 @@ pub fn estimate<P: AsRef<Path>>(
         ssim: mean(probe.measured.iter().map(|measured| measured.scores.ssim)),
         seconds: probe.share(present.len(), probe.busy.as_secs_f64()) / threads as f64,
         probe_failures: probe.failures,
-        free_bytes: free_space::free_space(out.as_ref())?,
+        free_bytes: free_space(out.as_ref())?,
     })
 }
 
@@ -159,7 +160,20 @@ pub(super) fn check_space(
     let probe = Probe::default().run(plan, &present, how, quick, &mut |_| tell(progress, &nothing_done))?;
     // These four videos may be larger than most, so refuse only what would not fit even if they are.
     let expected = probe.share(present.len(), probe.bytes as f64);
-    free_space::require(out, (expected * 0.75) as u64, free_space::free_space(out)?)
+    require_space(out, (expected * 0.75) as u64, free_space(out)?)
+}
+
+/// Refuses a run that will not fit on the disk, with some room for other programs.
+fn require_space(dir: &Path, needed: u64, free: u64) -> Result<()> {
+    const RESERVE: u64 = 64 << 20;
+    if needed.saturating_add(RESERVE) <= free {
+        return Ok(());
+    }
+    let what = "pack: there is not enough free space, as estimated from a sample of the videos";
+    Err(Error::io(what, dir, std::io::ErrorKind::StorageFull.into())
+        .expected(format!("about {} plus a reserve of {}", shown_bytes(needed), shown_bytes(RESERVE)))
+        .found(shown_bytes(free))
+        .help("free some space, choose another disk, or store fewer or smaller frames"))
 }
 
 /// Whether a clip has the attribute `labels`. For most clips, the text shows without parsing that it does not.

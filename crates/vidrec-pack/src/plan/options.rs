@@ -79,8 +79,8 @@ pub struct InputOptions {
     /// in step with the frames: gaps are filled with silence, overlaps cut. A clip of a segment has the segment's sound, any
     /// other the whole video's. A video without sound has no such track. 16000 mixes all channels into one; 16000:stereo
     /// stores two; 16000:source as many as the first video with sound has, and a video with another number fails.
-    /// Sound is stored as FLAC, of which readers get the same samples; with :raw at the end, as it is; with :opus or a bit
-    /// rate, such as :opus:32k, as Opus, which takes far fewer bytes and changes the sound a little.
+    /// Sound is stored as FLAC, of which readers get the same samples; with :raw at the end, as it is; with :opus,
+    /// as Opus, which takes far fewer bytes and changes the sound a little.
     #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", hide_short_help = true))]
     #[schemars(with = "Option<NumberOrText>")]
     pub audio: Option<AudioOptions>,

@@ -132,7 +132,7 @@ impl Draft {
         let levels = if place.bucket.is_some() { 2 } else { 1 };
         let folder = DraftFolder { path: folder_of(&path).to_owned(), levels, lock: Some(lock) };
         let shards = shards.unwrap_or_else(|| size::shards(plan, videos, options));
-        let (mut jobs, parts) = write_jobs(&path, plan, stamps, (videos, shards))?;
+        let (jobs, parts) = write_jobs(&path, plan, stamps, (videos, shards))?;
         let json = PlanJson {
             form: FORM,
             tool: TOOL.into(),
@@ -142,7 +142,7 @@ impl Draft {
             options: planned(options, videos)?,
             classes: plan.classes.clone(),
             videos,
-            jobs: name_of_jobs(&mut jobs)?,
+            jobs: name_of_jobs(&jobs)?,
             parts,
             stamps: stamps.is_some(),
             retries: options.run.if_exists == IfExists::RetryFailed,

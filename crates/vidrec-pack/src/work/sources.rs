@@ -9,11 +9,11 @@ use super::memory::{HeldMemory, MemoryBound};
 use super::options::{ClipRecipe, Resources};
 use super::packed::{PackedClip, held_bytes};
 use super::permits::{Permits, ThreadLimit};
-use super::pool::Pool;
 use super::stamp::{Stamp, track_stamps};
+use super::worker_process::Pool;
 use crate::plan::{self, Job};
 use crate::video::{VideoError, open_regular};
-use vidrec_core::store::disk::system::{Advice, advise};
+use vidrec_core::store::disk::regular_file::{Advice, advise};
 use vidrec_core::store::location::is_remote;
 
 /// The most bytes of a file that the system is told to read before a worker begins with it.
