@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use vidrec::JsonObject;
-use vidrec::pack::{OptionWords, Recipe, Resources, RunOptions};
+use vidrec::pack::{Recipe, Resources, RunOptions};
 
-use crate::error::{raise, refuse, setting, usage};
+use crate::error::{raise, refuse, usage};
 use crate::output::Remote;
 use crate::storage::Storage;
 
@@ -29,7 +29,6 @@ impl Options {
     pub fn recipe(&self, inputs: &[PathBuf]) -> PyResult<Recipe> {
         let given = serde_json::from_str(&self.recipe).map_err(|e| usage(format!("options: {e}")))?;
         let mut recipe = Recipe::given(inputs, JsonObject(given)).map_err(raise)?;
-        recipe.options.input.words = OptionWords(setting);
         recipe.options.input.storage = self.storage.clone().into_storage()?;
         (recipe.options.resources, recipe.options.run) = (self.resources()?, self.run()?);
         Ok(recipe)

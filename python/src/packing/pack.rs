@@ -16,7 +16,7 @@ use crate::task;
 pub struct Told<'a> {
     #[serde(flatten)]
     report: &'a PackReport,
-    /// Whether everything was there already, so that there was nothing to do or to retry.
+    /// Whether everything was there already, so that there was nothing to do.
     unchanged: bool,
 }
 
