@@ -86,7 +86,7 @@ TOGETHER = [
     {"frames": "all", "max_frames": 3, "cut": True, "size": "90:enlarge", "quality": vidrec.Psnr(36), "effort": 0, "max_pixels": 10**6},
     {"frames": 2, "sample": "random-clip:3", "draws": 2, "seed": 5, "quality": vidrec.Ssim(0.9), "shards": "40kB", "memory": "64MiB", "threads": 2},
     {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3, "size": "original", "timeout": 30.5, "max_failures": "50%"},
-    {"frames": vidrec.Every(5), "max_duration": 5.5, "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "shards": "each:5"},
+    {"frames": vidrec.Every(5), "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "shards": "each:5"},
 ]
 
 
@@ -172,7 +172,6 @@ WRONG = {
     "memory": ["2 apples"],
     "shards": [0, "x", "each:0"],
     "max_pixels": [0],
-    "max_duration": [0, "nan"],
     "timeout": [-1],
     "max_failures": [-1, "101%"],
     "track": ["x"],
@@ -201,7 +200,7 @@ def test_an_unknown_option_names_the_nearest(option, nearest, videos, tmp_path):
 
 
 def test_what_to_do_with_an_output_is_one_of_few_words(videos, tmp_path):
-    with pytest.raises(vidrec.UsageError, match="if_exists.*fail, resume, retry-failed, replace"):
+    with pytest.raises(vidrec.UsageError, match="if_exists.*fail, resume, replace"):
         vidrec.pack(videos, tmp_path / "out", if_exists="overwrite")
 
 
@@ -224,7 +223,6 @@ def test_what_is_done_already_is_told(videos, tmp_path):
     out, options = tmp_path / "out", {"frames": 2, "size": 32}
     assert vidrec.pack(videos, out, **options).unchanged is False
     assert vidrec.pack(videos, out, if_exists="resume", **options).unchanged is True
-    assert vidrec.pack(videos, out, if_exists="retry-failed", **options).unchanged is True
     assert vidrec.pack(videos, out, if_exists="replace", **options).unchanged is False
 
 

@@ -288,7 +288,6 @@ def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
         (lambda: vidrec.split(train, tmp_path / "out", ratios=[0.5, 0.5], scratch=tmp_path), "^scratch needs an out"),
         (lambda: vidrec.pack(videos, tmp_path / "out", scratch=tmp_path), "^scratch needs an output"),
         (lambda: vidrec.pack(videos, tmp_path / "out", only_publisher=True), "^only_publisher needs"),
-        (lambda: vidrec.pack(videos, store.location("out"), if_exists="retry-failed", **there), "fetch it, retry there"),
         (lambda: vidrec.plan(videos, store.location("plan"), storage_options={"colour": "x"}), "colour"),
         (lambda: vidrec.subset(train, store.location("out"), storage_options={"colour": SECRET}), "colour"),
     ]:
