@@ -3,8 +3,8 @@
 use std::ops::DerefMut;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList};
-use vidrec::{Dataset, Dtype, Field, JpegBatch, SampleParams, TilePlan, TrackBatch, TrackData, TrackType};
+use pyo3::types::PyDict;
+use vidrec::{Dataset, Dtype, Field, JpegBatch, SampleParams, TilePlan, TrackData};
 
 use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
@@ -26,18 +26,63 @@ pub struct Batch {
     pub plan: Option<(Box<TilePlan>, Py<Samples>)>,
     /// The pictures of clips that a device cannot make.
     others: Option<Py<Samples>>,
-    /// A batch without pictures.
-    facts: vidrec::Batch,
+    /// What a training loop may ask for: the fields of [`Facts`].
+    #[pyo3(get)]
+    facts: Py<PyDict>,
+    clips: Vec<u64>,
+    params: Vec<SampleParams>,
     dataset: Dataset,
+}
+
+/// Facts of a batch. Numbers are bytes in the order of this machine, booleans a byte each.
+#[derive(IntoPyObject)]
+struct Facts {
+    shape: [usize; 5],
+    /// The number of clips that count in the batches of this number on all ranks together.
+    clips_on_all_ranks: u64,
+    /// 64-bit integers, -1 for none.
+    labels: Vec<u8>,
+    /// Ordinals as 64-bit integers.
+    clips: Vec<u8>,
+    /// Numbers of the clips' sources in a mix as 64-bit integers; none without a mix.
+    source_ids: Vec<u8>,
+    mask: Vec<u8>,
+    frame_mask: Vec<u8>,
+    camera_mask: Vec<u8>,
+    /// Presentation time of each frame of each clip in seconds, as 64-bit floats; not a number where a clip is padded.
+    times: Vec<u8>,
+    /// Name, type and values of attributes.
+    fields: Vec<(String, &'static str, Values)>,
+    tracks: Vec<Track>,
+}
+
+#[derive(IntoPyObject)]
+struct Track {
+    name: String,
+    kind: String,
+    shape: Vec<usize>,
+    mask_shape: Vec<usize>,
+    values: Values,
+    mask: Vec<u8>,
+    /// Starts and ends of texts.
+    times: Vec<Vec<(f64, f64)>>,
+    /// How many numbers a value of each clip has, as 64-bit integers, if they are counted.
+    dims: Vec<u8>,
+}
+
+#[derive(IntoPyObject)]
+enum Values {
+    Numbers(Vec<u8>),
+    Texts(Vec<Option<String>>),
+    Lists(Vec<Vec<String>>),
 }
 
 impl Batch {
     /// A batch without its samples.
-    pub fn known(batch: &mut vidrec::Batch, kind: &Kind) -> Self {
-        let data = std::mem::take(&mut batch.data);
-        let facts = batch.clone();
-        batch.data = data;
-        Batch { samples: None, plan: None, others: None, facts, dataset: kind.dataset.clone() }
+    pub fn known(py: Python<'_>, batch: &mut vidrec::Batch, kind: &Kind) -> PyResult<Self> {
+        let facts = facts(batch)?.into_pyobject(py)?.unbind();
+        let (clips, params) = (batch.clips.clone(), std::mem::take(&mut batch.params));
+        Ok(Batch { samples: None, plan: None, others: None, facts, clips, params, dataset: kind.dataset.clone() })
     }
 
     /// A batch of pictures; `held` is a batch made at once or ahead.
@@ -46,7 +91,7 @@ impl Batch {
         mut held: T,
         kind: &Kind,
     ) -> PyResult<Self> {
-        let known = Batch::known(&mut held, kind);
+        let known = Batch::known(py, &mut held, kind)?;
         Ok(Batch { samples: Some(Py::new(py, pictures(held, kind.dtype))?), ..known })
     }
 
@@ -56,7 +101,7 @@ impl Batch {
         mut held: T,
         kind: &Kind,
     ) -> PyResult<Self> {
-        let mut batch = Batch::known(&mut held.facts, kind);
+        let mut batch = Batch::known(py, &mut held.facts, kind)?;
         if let Some(mut plan) = held.plan.take() {
             let packed = Samples::of_bytes(std::mem::take(&mut plan.packed), |packed| packed);
             let made = Box::new(std::mem::take(&mut plan.made));
@@ -71,41 +116,12 @@ impl Batch {
 }
 
 fn pictures<T: DerefMut<Target = vidrec::Batch> + Send + 'static>(held: T, dtype: Dtype) -> Samples {
-    let shape = held.shape().map(|n| n as i64).to_vec();
+    let shape = held.shape().to_vec();
     Samples::new(held, |held| held.data.bytes_mut(), shape, dtype)
 }
 
 #[pymethods]
 impl Batch {
-    #[getter]
-    fn shape(&self) -> [usize; 5] {
-        self.facts.shape()
-    }
-
-    /// The number of clips that count in the batches of this number on all ranks together.
-    #[getter]
-    fn clips_on_all_ranks(&self) -> u64 {
-        self.facts.clips_on_all_ranks
-    }
-
-    /// Labels as 64-bit integers of this machine, -1 for none.
-    #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.facts.labels.iter().map(|label| label.to_ne_bytes()))
-    }
-
-    /// Ordinals of the clips, likewise.
-    #[getter]
-    fn clips<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.facts.clips.iter().map(|clip| clip.to_ne_bytes()))
-    }
-
-    /// Numbers of the clips' sources in a mix, likewise; none without a mix.
-    #[getter]
-    fn source_ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.facts.source_ids.iter().map(|&source| i64::from(source).to_ne_bytes()))
-    }
-
     /// How a device makes the pictures: the parts of the plan, and where each begins and ends (tiles, frames, codings,
     /// numbers, weights, conversions, JPEGs to take and to keep); then the samples of planes, of lines and of the
     /// longest line, and the bytes of all JPEGs.
@@ -119,117 +135,84 @@ impl Batch {
     /// The numbers of clips that the processor made, because a device cannot, as 64-bit integers of this machine, and
     /// their pictures; none if there are no such clips.
     #[getter]
-    fn others<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, Py<Samples>)> {
+    fn others(&self, py: Python<'_>) -> Option<(Vec<u8>, Py<Samples>)> {
         let ((plan, _), samples) = (self.plan.as_ref()?, self.others.as_ref()?);
-        Some((bytes(py, plan.others.iter().map(|clip| clip.to_ne_bytes())), samples.clone_ref(py)))
-    }
-
-    /// Whether each clip counts, a byte each.
-    #[getter]
-    fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.facts.mask.iter().map(|&counts| [u8::from(counts)]))
-    }
-
-    /// Whether each frame of each clip is one that was asked for, a byte each.
-    #[getter]
-    fn frame_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.facts.frame_mask.iter().map(|&meant| [u8::from(meant)]))
-    }
-
-    /// Whether there is a clip of each camera of each sample, a byte each; none without cameras.
-    #[getter]
-    fn camera_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        bytes(py, self.facts.camera_mask.iter().map(|&there| [u8::from(there)]))
-    }
-
-    /// Presentation time of each frame of each clip in seconds, as 64-bit floats of this machine; not a number where
-    /// a clip is padded.
-    #[getter]
-    fn times<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let frames = self.facts.frame_mask.len() / self.facts.params.len().max(1);
-        let of_clip = |(params, mask): (&SampleParams, &[bool])| {
-            let is_padded = params.times.len() < frames;
-            let mut times = params.times.iter().copied();
-            let mut time = |&meant: &bool| if meant || !is_padded { times.next() } else { None };
-            mask.iter().map(|meant| time(meant).unwrap_or(f64::NAN)).collect::<Vec<_>>()
-        };
-        let clips = self.facts.params.iter().zip(self.facts.frame_mask.chunks(frames.max(1)));
-        bytes(py, clips.flat_map(of_clip).map(f64::to_ne_bytes))
+        Some((bytes(plan.others.iter().map(|clip| clip.to_ne_bytes())), samples.clone_ref(py)))
     }
 
     /// The source of each clip.
     #[getter]
     fn sources(&self) -> PyResult<Vec<String>> {
         let source = |&clip: &u64| self.dataset.clip(clip)?.source();
-        self.facts.clips.iter().map(source).collect::<vidrec::Result<_>>().map_err(raise)
-    }
-
-    /// The attributes that were asked for: name, kind, and numbers as bytes of this machine or a list.
-    #[getter]
-    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, &'static str, Bound<'py, PyAny>)>> {
-        let field = |(name, field): &(String, Field)| {
-            let (kind, values) = match field {
-                Field::Integers(values) => ("int64", bytes(py, values.iter().map(|v| v.to_ne_bytes())).into_any()),
-                Field::Floats(values) => ("float64", bytes(py, values.iter().map(|v| v.to_ne_bytes())).into_any()),
-                Field::Texts(values) => ("text", PyList::new(py, values)?.into_any()),
-                Field::Json(values) => ("json", PyList::new(py, values)?.into_any()),
-                _ => return Err(usage(format!("field {name}: a kind that this package does not know"))),
-            };
-            Ok((name.clone(), kind, values))
-        };
-        self.facts.fields.iter().map(field).collect()
-    }
-
-    /// The tracks that were asked for.
-    #[getter]
-    fn tracks<'py>(&self, py: Python<'py>) -> PyResult<Vec<Track<'py>>> {
-        let track = |(name, track): &(String, TrackBatch)| {
-            let kind = match track.values.kind() {
-                TrackType::F32 => "float32",
-                TrackType::F64 => "float64",
-                TrackType::I16 => "int16",
-                TrackType::I32 => "int32",
-                TrackType::I64 => "int64",
-                TrackType::U8 => "uint8",
-                TrackType::U16 => "uint16",
-                TrackType::Bool => "bool",
-                TrackType::Utf8 => "text",
-            };
-            let values = match &track.values {
-                TrackData::Texts(texts) => PyList::new(py, texts)?.into_any(),
-                numbers => PyByteArray::new(py, numbers.bytes().unwrap_or_default()).into_any(),
-            };
-            let mask: Vec<u8> = track.mask.iter().map(|&there| u8::from(there)).collect();
-            let mask = PyByteArray::new(py, &mask);
-            let shapes = (track.shape.clone(), track.mask_shape.clone());
-            let dims = bytes(py, track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes()));
-            Ok((name.clone(), kind, shapes, values, mask, track.times.clone(), dims))
-        };
-        self.facts.tracks.iter().map(track).collect()
+        self.clips.iter().map(source).collect::<vidrec::Result<_>>().map_err(raise)
     }
 
     /// The values that were drawn for each clip, as JSON.
     #[getter]
     fn params(&self) -> PyResult<String> {
-        to_json(&self.facts.params)
+        to_json(&self.params)
     }
 }
 
 /// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
 type Plan = (Py<Samples>, Vec<(usize, usize)>, [u64; 4]);
 
-/// Name, type, shape and shape of the mask, numbers as bytes of this machine or lists of texts, the mask as bytes, starts and
-/// ends of texts, and how many numbers a value of each clip has, as 64-bit integers of this machine, if they are counted.
-type Track<'py> = (
-    String,
-    &'static str,
-    (Vec<usize>, Vec<usize>),
-    Bound<'py, PyAny>,
-    Bound<'py, PyByteArray>,
-    Vec<Vec<(f64, f64)>>,
-    Bound<'py, PyBytes>,
-);
+fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
+    let field = |(name, field): (String, Field)| {
+        let (kind, values) = match field {
+            Field::Integers(values) => ("int64", Values::Numbers(bytes(values.iter().map(|v| v.to_ne_bytes())))),
+            Field::Floats(values) => ("float64", Values::Numbers(bytes(values.iter().map(|v| v.to_ne_bytes())))),
+            Field::Texts(values) => ("text", Values::Texts(values)),
+            Field::Json(values) => ("json", Values::Texts(values)),
+            _ => return Err(usage(format!("field {name}: a kind that this package does not know"))),
+        };
+        Ok((name, kind, values))
+    };
+    let track = |(name, track): (String, vidrec::TrackBatch)| Track {
+        name,
+        kind: track.values.kind().to_string(),
+        shape: track.shape,
+        mask_shape: track.mask_shape,
+        mask: flags(&track.mask),
+        times: track.times,
+        dims: bytes(track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes())),
+        values: match track.values {
+            TrackData::Texts(texts) => Values::Lists(texts),
+            numbers => Values::Numbers(numbers.bytes().unwrap_or_default().to_vec()),
+        },
+    };
+    Ok(Facts {
+        shape: batch.shape(),
+        clips_on_all_ranks: batch.clips_on_all_ranks,
+        labels: bytes(batch.labels.iter().map(|label| label.to_ne_bytes())),
+        clips: bytes(batch.clips.iter().map(|clip| clip.to_ne_bytes())),
+        source_ids: bytes(batch.source_ids.iter().map(|&source| i64::from(source).to_ne_bytes())),
+        mask: flags(&batch.mask),
+        frame_mask: flags(&batch.frame_mask),
+        camera_mask: flags(&batch.camera_mask),
+        times: bytes(times(batch).map(f64::to_ne_bytes)),
+        fields: std::mem::take(&mut batch.fields).into_iter().map(field).collect::<PyResult<_>>()?,
+        tracks: std::mem::take(&mut batch.tracks).into_iter().map(track).collect(),
+    })
+}
 
-fn bytes<'py, const N: usize>(py: Python<'py>, values: impl Iterator<Item = [u8; N]>) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &values.flatten().collect::<Vec<u8>>())
+/// The times of the frames of all clips.
+fn times(batch: &vidrec::Batch) -> impl Iterator<Item = f64> {
+    let frames = batch.frame_mask.len() / batch.params.len().max(1);
+    let of_clip = move |(params, mask): (&SampleParams, &[bool])| {
+        let is_padded = params.times.len() < frames;
+        let mut times = params.times.iter().copied();
+        let mut time = |&meant: &bool| if meant || !is_padded { times.next() } else { None };
+        mask.iter().map(|meant| time(meant).unwrap_or(f64::NAN)).collect::<Vec<_>>()
+    };
+    batch.params.iter().zip(batch.frame_mask.chunks(frames.max(1))).flat_map(of_clip)
+}
+
+/// Numbers as bytes in the order of this machine.
+pub fn bytes<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
+    values.flatten().collect()
+}
+
+fn flags(values: &[bool]) -> Vec<u8> {
+    values.iter().map(|&value| u8::from(value)).collect()
 }

@@ -1,4 +1,4 @@
-//! Data sets, and single clips of them.
+//! Data sets, single clips of them, and mixes.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use vidrec::edit::{Selection, SplitBy, split_clips, subset_clips};
 use vidrec::jpeg::Decoder;
-use vidrec::{Dtype, OpenOptions};
+use vidrec::{Dtype, MixOptions, OpenOptions};
 
-use crate::error::{raise, to_json, usage};
+use crate::batch::bytes;
+use crate::error::{from_json, raise, to_json, usage};
 use crate::memory::Samples;
-use crate::options::io;
-use crate::selection::{SelectionArguments, SplitArguments};
 use crate::storage::Storage;
 use crate::task;
 
@@ -25,21 +24,12 @@ impl Dataset {
     }
 }
 
-/// Label, class name, source, attributes as JSON, width and height, time base, and whether the source was too short.
-type Told = (Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
+/// Frames, label, class name, source, attributes as JSON, width and height, time base, and whether the source was too short.
+type Told = (u32, Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
 
-/// The schema of a track as JSON, and what its clip has: number of values, numbers, texts, times, ends, rate.
-type ToldTrack<'py> = (
-    String,
-    (
-        usize,
-        Option<Bound<'py, PyBytes>>,
-        Option<Vec<String>>,
-        Bound<'py, PyBytes>,
-        Option<Bound<'py, PyBytes>>,
-        Option<(u32, u32)>,
-    ),
-);
+/// The schema of a track as JSON, and what its clip has: number of values, numbers, texts, times, ends, rate. Times and ends are
+/// 64-bit integers of this machine.
+type ToldTrack = (String, (usize, Option<Vec<u8>>, Option<Vec<String>>, Vec<u8>, Option<Vec<u8>>, Option<(u32, u32)>));
 
 /// Name, clips, sources that were not found.
 type Part = (String, Vec<u64>, Vec<String>);
@@ -49,7 +39,7 @@ impl Dataset {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, io_name: &str, storage: Storage) -> PyResult<Self> {
         let mut options = OpenOptions::from(storage.into_storage()?);
-        options.io = io(io_name)?;
+        options.io = io_name.parse().map_err(|e| usage(format!("loader option {e}")))?;
         task::wait(py, vidrec::is_remote(&path), || vidrec::Dataset::open_with(path, options)).map(Dataset)
     }
 
@@ -58,15 +48,15 @@ impl Dataset {
     }
 
     /// For each part its name, its clips, and the sources that were not found.
-    fn split(&self, py: Python<'_>, parts: SplitArguments) -> PyResult<Vec<Part>> {
-        let by = SplitBy::from(parts);
+    fn split(&self, py: Python<'_>, by: &str) -> PyResult<Vec<Part>> {
+        let by: SplitBy = from_json("parts", by)?;
         let parts = self.wait(py, || split_clips(&self.0, &by))?;
         Ok(parts.into_iter().map(|part| (part.name, part.clips, part.not_found)).collect())
     }
 
     /// The clips that fit, and the sources that were not found.
-    fn subset(&self, py: Python<'_>, chosen: SelectionArguments) -> PyResult<(Vec<u64>, Vec<String>)> {
-        let selection = Selection::from(chosen);
+    fn subset(&self, py: Python<'_>, chosen: &str) -> PyResult<(Vec<u64>, Vec<String>)> {
+        let selection: Selection = from_json("clips", chosen)?;
         let found = self.wait(py, || subset_clips(&self.0, &selection))?;
         Ok((found.clips, found.not_found))
     }
@@ -94,10 +84,8 @@ impl Dataset {
     }
 
     /// The label of every clip as 64-bit integers of this machine, -1 for none.
-    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let labels = self.wait(py, || self.0.labels())?;
-        let labels: Vec<u8> = labels.iter().flat_map(|label| label.map_or(-1, i64::from).to_ne_bytes()).collect();
-        Ok(PyBytes::new(py, &labels))
+    fn labels(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        Ok(bytes(self.wait(py, || self.0.labels())?.iter().map(|label| label.map_or(-1, i64::from).to_ne_bytes())))
     }
 
     /// What was fetched so far, as JSON; none for a local data set.
@@ -115,12 +103,8 @@ impl Dataset {
             let clip = self.0.clip(ordinal)?;
             let (class, source) = (clip.class()?, clip.source()?);
             let (attributes, size) = (clip.attributes_json()?, (clip.width(), clip.height()));
-            Ok((clip.label(), class, source, attributes, size, clip.time_base(), clip.is_short()))
+            Ok((clip.frame_count(), clip.label(), class, source, attributes, size, clip.time_base(), clip.is_short()))
         })
-    }
-
-    fn frames_of(&self, py: Python<'_>, ordinal: u64) -> PyResult<u32> {
-        self.wait(py, || Ok(self.0.clip(ordinal)?.frame_count()))
     }
 
     /// For each frame of a clip its presentation time and its place among the source's frames.
@@ -156,23 +140,15 @@ impl Dataset {
     }
 
     /// A track of a clip, after a comparison of its checksum; none if the clip does not have it.
-    fn track<'py>(&self, py: Python<'py>, ordinal: u64, name: &str) -> PyResult<Option<ToldTrack<'py>>> {
+    fn track(&self, py: Python<'_>, ordinal: u64, name: &str) -> PyResult<Option<ToldTrack>> {
         let track = self.wait(py, || self.0.clip(ordinal)?.track(name))?;
         let Some(track) = track else { return Ok(None) };
-        let integers = |times: &[i64]| {
-            let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_ne_bytes()).collect();
-            PyBytes::new(py, &bytes)
-        };
         let times: Vec<i64> =
             (0..track.len()).map(|i| track.time_ns(i)).collect::<vidrec::Result<_>>().map_err(raise)?;
-        let told = (
-            track.len(),
-            track.number_bytes().map(|bytes| PyBytes::new(py, bytes)),
-            track.texts().map(|texts| texts.collect()),
-            integers(&times),
-            track.ends_ns().map(|ends| integers(&ends)),
-            track.rate().map(|(_, rate)| rate),
-        );
+        let integers = |times: &[i64]| bytes(times.iter().map(|time| time.to_ne_bytes()));
+        let (numbers, texts) = (track.number_bytes().map(<[u8]>::to_vec), track.texts().map(|texts| texts.collect()));
+        let rate = track.rate().map(|(_, rate)| rate);
+        let told = (track.len(), numbers, texts, integers(&times), track.ends_ns().map(|ends| integers(&ends)), rate);
         Ok(Some((to_json(track.schema())?, told)))
     }
 
@@ -188,8 +164,8 @@ impl Dataset {
 
     /// Frames in RGB, 8 bits, (T, H, W, 3); their checksums are compared first.
     fn frames(&self, py: Python<'_>, ordinal: u64, wanted: Vec<u32>) -> PyResult<Samples> {
-        let (pixels, (width, height)) = self.wait(py, || Ok(self.decode(ordinal, &wanted)))??;
-        let shape = vec![wanted.len() as i64, height.into(), width.into(), 3];
+        let (pixels, (width, height)) = self.wait(py, || self.decode(ordinal, &wanted))?;
+        let shape = vec![wanted.len(), height as usize, width as usize, 3];
         Ok(Samples::new(pixels, |pixels| pixels, shape, Dtype::U8))
     }
 }
@@ -200,29 +176,71 @@ impl Dataset {
         task::wait(py, self.0.is_remote(), work)
     }
 
-    fn decode(&self, ordinal: u64, wanted: &[u32]) -> PyResult<(Vec<u8>, (u32, u32))> {
-        let clip = self.0.clip(ordinal).map_err(raise)?;
-        let mut decoder = Decoder::new().map_err(raise)?;
+    fn decode(&self, ordinal: u64, wanted: &[u32]) -> vidrec::Result<(Vec<u8>, (u32, u32))> {
+        let (clip, mut decoder) = (self.0.clip(ordinal)?, Decoder::new()?);
         let (mut pixels, mut size) = (Vec::new(), (clip.width(), clip.height()));
         for (i, &t) in wanted.iter().enumerate() {
-            let frame = clip.frame(t).map_err(raise)?;
-            frame.check().map_err(raise)?;
-            let header = decoder.header(frame.jpeg()).map_err(raise)?;
-            let found = (header.width, header.height);
-            if i == 0 {
-                size = found;
-            } else if found != size {
-                let say = |(w, h)| format!("{w}x{h}");
-                let (first, other) = (say(size), say(found));
-                return Err(usage(format!(
-                    "clip {ordinal}: frame {t} has {other} pixels, but the first has {first}; ask for them one by one"
+            let frame = clip.frame(t)?;
+            frame.check()?;
+            let header = decoder.header(frame.jpeg())?;
+            let (width, height) = (header.width, header.height);
+            if i > 0 && (width, height) != size {
+                return Err(vidrec::Error::usage(format!(
+                    "clip {ordinal}: frame {t} has {width}x{height} pixels, but the first has {}x{}; ask for them one by one",
+                    size.0, size.1
                 )));
             }
+            size = (width, height);
             let start = pixels.len();
             pixels.resize(start + header.rgb_len(), 0);
-            let pitch = header.width as usize * 3;
-            decoder.decode_rgb(frame.jpeg(), &mut pixels[start..], pitch).map_err(raise)?;
+            decoder.decode_rgb(frame.jpeg(), &mut pixels[start..], width as usize * 3)?;
         }
         Ok((pixels, size))
+    }
+}
+
+/// Several data sets with weights.
+#[pyclass(frozen, module = "vidrec._vidrec")]
+pub struct Mix(vidrec::Mix);
+
+impl Mix {
+    pub fn get(&self) -> &vidrec::Mix {
+        &self.0
+    }
+}
+
+#[pymethods]
+impl Mix {
+    /// `options` is JSON.
+    #[new]
+    fn new(py: Python<'_>, sources: Vec<(String, PyRef<'_, Dataset>, f64)>, options: &str) -> PyResult<Self> {
+        let sources: Vec<_> =
+            sources.into_iter().map(|(name, set, weight)| (name, set.get().clone(), weight)).collect();
+        let options: MixOptions = from_json("mix", options)?;
+        py.detach(|| vidrec::Mix::new(sources, options)).map(Mix).map_err(raise)
+    }
+
+    fn __len__(&self) -> usize {
+        usize::try_from(self.0.dataset().len()).unwrap_or(usize::MAX)
+    }
+
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().to_vec()
+    }
+
+    /// The number of the source that has a clip, and the clip's ordinal in it.
+    fn place(&self, clip: u64) -> Option<(usize, u64)> {
+        self.0.place(clip)
+    }
+
+    /// Statistics of the tracks of these names, or of all tracks of numbers, as JSON.
+    fn track_stats(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<String> {
+        let names: Option<Vec<&str>> = names.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        to_json(&task::wait(py, true, || self.0.track_stats(names.as_deref()))?)
+    }
+
+    /// Statistics of the pixels of some frames of each clip, as JSON.
+    fn picture_stats(&self, py: Python<'_>, frames: u32) -> PyResult<String> {
+        to_json(&task::wait(py, true, || self.0.picture_stats(frames))?)
     }
 }

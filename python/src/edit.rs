@@ -7,9 +7,8 @@ use vidrec::edit::{self, Change, Changes, ClockStart, EditOptions, EditReport, K
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
-use crate::error::{raise, refuse, to_json};
-use crate::output::{Output, Remote};
-use crate::selection::{SelectionArguments, SplitArguments};
+use crate::error::{from_json, raise, refuse, to_json};
+use crate::storage::{Output, Remote};
 use crate::task::{self, Shows};
 
 /// Options of an output. Every key must be there.
@@ -65,11 +64,12 @@ pub fn split(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    parts: SplitArguments,
+    by: &str,
     options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(options.shards.as_deref())?);
+    let by: SplitBy = from_json("parts", by)?;
+    let (set, shards) = (set.get().clone(), sharding(options.shards.as_deref())?);
     let output = Output::new(out, options.overwrite, options.remote)?;
     let (mut reports, pushed) = task::run_and_upload(py, &progress, |tell, upload| {
         output.write_parts(upload, |folder, overwrite| {
@@ -90,7 +90,7 @@ pub fn subset(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    chosen: SelectionArguments,
+    chosen: &str,
     changes: ChangeArguments,
     options: OutputOptions,
     progress: Shows<'_>,
@@ -98,7 +98,8 @@ pub fn subset(
     let (clips, renamed_classes, clock) = changes;
     let clips = clips.into_iter().map(change).collect::<PyResult<_>>()?;
     let changes = Changes { clips, renamed_classes, clock: clock.as_deref().map(ClockStart::from) };
-    let (set, selection) = (set.get().clone(), Selection::from(chosen));
+    let selection: Selection = from_json("clips", chosen)?;
+    let set = set.get().clone();
     write(py, out, options, &progress, |out, options, tell| {
         edit::subset(&set, &selection, &changes, out, options, tell)
     })

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use vidrec::{Error, ErrorKind, Hint};
 
 /// The exception for an error, with its causes and with the arguments that help.
@@ -51,7 +52,7 @@ pub fn argument(hint: Hint) -> String {
 }
 
 /// A value of an option of the library as an argument.
-pub fn setting(option: &str, value: &str) -> String {
+fn setting(option: &str, value: &str) -> String {
     if value == "true" { format!("pass {option}=True") } else { format!("pass {option}={value:?}") }
 }
 
@@ -69,6 +70,11 @@ pub fn usage(message: String) -> PyErr {
 /// A report for Python.
 pub fn to_json(report: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(report).map_err(|e| usage(e.to_string()))
+}
+
+/// What Python wrote as JSON; an error begins with `what` that is.
+pub fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|e| usage(format!("{what}: {e}")))
 }
 
 type Told<'a> = (String, Option<String>, Option<u64>, Option<u64>, Option<u32>, Option<&'a str>);

@@ -1,11 +1,10 @@
 //! `vidrec._vidrec`: what the Python package `vidrec` is built on. Private: its names may change at any time.
 //!
 //! ```text
-//! dataset  clips, pixels      loader  batches ahead     memory   the owners of pixels, and their lifetimes
-//! options  as JSON            batch   one batch         task     long work that can be interrupted
-//! error    to an exception    edit    data sets out of data sets    packing    videos to a data set
-//! storage  remote data sets   output  places of outputs             selection  choices of clips
-//! mix      several data sets with weights
+//! dataset  clips, pixels, mixes      loader   options, batches ahead    memory   the owners of pixels, and their lifetimes
+//! batch    one batch                 task     long work that can be interrupted
+//! error    to an exception           edit     data sets out of data sets
+//! packing  videos to a data set      storage  remote data sets and outputs
 //! writer   a new data set, clip by clip
 //! reports  proofs, findings, pages and copies
 //! per_process  things that must not be used, or dropped, in a forked process
@@ -17,14 +16,10 @@ mod edit;
 mod error;
 mod loader;
 mod memory;
-mod mix;
-mod options;
-mod output;
 #[cfg(feature = "pack")]
 mod packing;
 mod per_process;
 mod reports;
-mod selection;
 mod storage;
 mod task;
 mod writer;
@@ -48,13 +43,11 @@ mod _vidrec {
     #[pymodule_export]
     use super::{
         batch::Batch,
-        dataset::Dataset,
+        dataset::{Dataset, Mix},
         edit::{append, merge, split, subset},
-        loader::{Batches, Engine},
+        loader::{Batches, Engine, check_option, loader_defaults, parse_bytes, track_normalize},
         main,
         memory::Samples,
-        mix::Mix,
-        options::{check_option, loader_defaults, track_normalize},
         reports::{check, fetch, push, report, verify},
         storage::{is_remote, pinned},
         writer::Writer,

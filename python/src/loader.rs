@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use vidrec::{Epochs, JpegBatch, LoaderState, PrefetchedBatch};
+use serde_json::{Value, json};
+use vidrec::{Epochs, JpegBatch, LoaderOptions, LoaderState, TrackNormalize, TrackStats};
 
 use crate::batch::{Batch, Kind};
-use crate::dataset::Dataset;
-use crate::error::{raise, to_json, usage};
+use crate::dataset::{Dataset, Mix};
+use crate::error::{from_json, raise, to_json, usage};
 use crate::memory::Foreign;
-use crate::mix::Mix;
-use crate::options;
 use crate::per_process::PerProcess;
 use crate::task;
 
@@ -23,20 +22,6 @@ const WAIT: Duration = Duration::from_millis(50);
 pub enum Data<'py> {
     One(PyRef<'py, Dataset>),
     Mix(PyRef<'py, Mix>),
-}
-
-impl Data<'_> {
-    /// All clips.
-    fn all(&self) -> &vidrec::Dataset {
-        match self {
-            Data::One(dataset) => dataset.get(),
-            Data::Mix(mix) => mix.get().dataset(),
-        }
-    }
-
-    fn mix(&self) -> Option<&vidrec::Mix> {
-        if let Data::Mix(mix) = self { Some(mix.get()) } else { None }
-    }
 }
 
 /// A loader with its threads.
@@ -52,8 +37,6 @@ pub struct Engine {
     shape: [usize; 5],
     #[pyo3(get)]
     batch_bytes: usize,
-    #[pyo3(get)]
-    threads: usize,
 }
 
 #[pymethods]
@@ -62,13 +45,14 @@ impl Engine {
     #[new]
     #[pyo3(signature = (dataset, options, state=None))]
     fn new(py: Python<'_>, dataset: Data<'_>, options: &str, state: Option<&str>) -> PyResult<Self> {
-        let (dataset, mix) = (dataset.all().clone(), dataset.mix().cloned());
-        let options = options::from_json(options)?;
+        let (dataset, mix) = match dataset {
+            Data::One(dataset) => (dataset.get().clone(), None),
+            Data::Mix(mix) => (mix.get().dataset().clone(), Some(mix.get().clone())),
+        };
+        let options: LoaderOptions = from_json("loader options", options)?;
         let kind = Kind { dtype: options.dtype, dataset: dataset.clone() };
-        let state: Option<LoaderState> = state
-            .map(serde_json::from_str)
-            .transpose()
-            .map_err(|e| usage(format!("the saved state is not a state of a vidrec loader: {e}")))?;
+        let state: Option<LoaderState> =
+            state.map(|text| from_json("the saved state is not a state of a vidrec loader", text)).transpose()?;
         let loader = task::wait(py, dataset.is_remote(), || match (&mix, &state) {
             (Some(mix), Some(state)) => vidrec::Loader::resume_mix(mix, options, state),
             (Some(mix), None) => vidrec::Loader::mix(mix, options),
@@ -80,7 +64,6 @@ impl Engine {
             batches_per_epoch: loader.batches_per_epoch(),
             shape: loader.shape(),
             batch_bytes: loader.batch_bytes(),
-            threads: loader.threads(),
             loader: PerProcess::new(loader),
             kind,
         })
@@ -90,12 +73,11 @@ impl Engine {
         Ok(self.loader.get()?.batches_in(epoch))
     }
 
-    fn warnings(&self) -> PyResult<Vec<String>> {
-        Ok(self.loader.get()?.warnings())
-    }
-
-    fn warnings_of(&self, epoch: u64) -> PyResult<Vec<String>> {
-        Ok(self.loader.get()?.warnings_of(epoch))
+    /// The warnings of the loader, or those of an epoch.
+    #[pyo3(signature = (epoch=None))]
+    fn warnings(&self, epoch: Option<u64>) -> PyResult<Vec<String>> {
+        let loader = self.loader.get()?;
+        Ok(epoch.map_or_else(|| loader.warnings(), |epoch| loader.warnings_of(epoch)))
     }
 
     /// The state after some batches of an epoch, as JSON.
@@ -114,18 +96,31 @@ impl Engine {
         to_json(&self.loader.get()?.stats())
     }
 
-    fn iter(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
-        self.ahead(vidrec::Loader::iter, Prefetched::Pictures, epoch, first, step)
+    /// Batches ahead: of pictures, of pictures in memory of Python (`into`), or of `jpegs` with plans for a device.
+    fn iter(&self, kind: &str, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
+        let (loader, epochs) = (self.loader.get()?, Epochs::from(epoch).part(first, step));
+        let batches = match kind {
+            "into" => loader.iter_into(epochs).map(Prefetched::Into),
+            "jpegs" => loader.iter_jpegs(epochs).map(Prefetched::Jpegs),
+            _ => loader.iter(epochs).map(Prefetched::Pictures),
+        };
+        let batches = Some(PerProcess::new(Mutex::new(batches.map_err(raise)?)));
+        Ok(Batches { batches, kind: self.kind.clone() })
     }
 
-    /// Batches in memory of Python.
-    fn iter_into(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
-        self.ahead(vidrec::Loader::iter_into, Prefetched::Into, epoch, first, step)
-    }
-
-    /// Batches of JPEGs, with plans for a device.
-    fn iter_jpegs(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
-        self.ahead(vidrec::Loader::iter_jpegs, Prefetched::Jpegs, epoch, first, step)
+    /// One batch, made at once: of pictures, of `jpegs`, or of the pictures of a batch that a device `declined`.
+    fn batch(&self, py: Python<'_>, kind: &str, epoch: u64, number: u64) -> PyResult<Batch> {
+        let loader = self.loader.get()?;
+        let is_remote = self.kind.dataset.is_remote();
+        if kind == "jpegs" {
+            let batch = task::wait(py, is_remote, || loader.batch_jpegs(epoch, number))?;
+            return Batch::jpegs(py, Box::new(batch), &self.kind);
+        }
+        let batch = task::wait(py, is_remote, || match kind {
+            "declined" => loader.batch_for_device(epoch, number),
+            _ => loader.batch(epoch, number),
+        })?;
+        Batch::pictures(py, Box::new(batch), &self.kind)
     }
 
     /// Makes batches of JPEGs with plans for a device that has so many bytes to keep JPEGs.
@@ -140,47 +135,6 @@ impl Engine {
         batch.plan.iter().for_each(|(plan, _)| loader.device_has(plan));
         Ok(())
     }
-
-    /// One batch of JPEGs, made at once.
-    fn batch_jpegs(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
-        let batch = self.made(py, |loader| loader.batch_jpegs(epoch, number))?;
-        Batch::jpegs(py, Box::new(batch), &self.kind)
-    }
-
-    /// A batch that the device declined, made by the processor.
-    fn batch_for_device(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
-        let batch = self.made(py, |loader| loader.batch_for_device(epoch, number))?;
-        Batch::pictures(py, Box::new(batch), &self.kind)
-    }
-
-    /// One batch, made at once.
-    fn batch(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
-        let batch = self.made(py, |loader| loader.batch(epoch, number))?;
-        Batch::pictures(py, Box::new(batch), &self.kind)
-    }
-}
-
-impl Engine {
-    fn made<T: Send>(
-        &self,
-        py: Python<'_>,
-        make: impl FnOnce(&vidrec::Loader) -> vidrec::Result<T> + Send,
-    ) -> PyResult<T> {
-        let loader = self.loader.get()?;
-        task::wait(py, self.kind.dataset.is_remote(), || make(loader))
-    }
-
-    fn ahead<T>(
-        &self,
-        iterate: impl FnOnce(&vidrec::Loader, vidrec::Epochs) -> vidrec::Result<T>,
-        kind: impl FnOnce(T) -> Prefetched,
-        epoch: u64,
-        first: u64,
-        step: u64,
-    ) -> PyResult<Batches> {
-        let batches = iterate(self.loader.get()?, Epochs::from(epoch).part(first, step)).map_err(raise)?;
-        Ok(Batches { batches: Some(PerProcess::new(Mutex::new(kind(batches)))), kind: self.kind.clone() })
-    }
 }
 
 /// Batches made ahead, of which the second kind is in memory of Python.
@@ -190,12 +144,8 @@ enum Prefetched {
     Jpegs(vidrec::Batches<JpegBatch>),
 }
 
-/// One of these batches.
-enum Made {
-    Pictures(PrefetchedBatch),
-    Into(Foreign, Box<vidrec::Batch>),
-    Jpegs(PrefetchedBatch<JpegBatch>),
-}
+/// Makes the batch for Python.
+type Finish = Box<dyn FnOnce(Python<'_>, &Kind) -> PyResult<Batch> + Send>;
 
 impl Prefetched {
     /// Waits for a batch, at most for a while. Returns whether `next` returns at once.
@@ -207,11 +157,19 @@ impl Prefetched {
         }
     }
 
-    fn next(&mut self) -> Option<vidrec::Result<Made>> {
+    fn next(&mut self) -> Option<vidrec::Result<Finish>> {
+        fn finish(f: impl FnOnce(Python<'_>, &Kind) -> PyResult<Batch> + Send + 'static) -> Finish {
+            Box::new(f)
+        }
         Some(match self {
-            Prefetched::Pictures(batches) => batches.next()?.map(Made::Pictures),
-            Prefetched::Into(batches) => batches.next()?.map(|(memory, batch, _)| Made::Into(memory, Box::new(batch))),
-            Prefetched::Jpegs(batches) => batches.next()?.map(Made::Jpegs),
+            Prefetched::Pictures(batches) => batches.next()?.map(|b| finish(|py, kind| Batch::pictures(py, b, kind))),
+            Prefetched::Jpegs(batches) => batches.next()?.map(|b| finish(|py, kind| Batch::jpegs(py, b, kind))),
+            Prefetched::Into(batches) => batches.next()?.map(|(memory, mut b, _)| {
+                finish(move |py, kind| {
+                    drop(memory);
+                    Batch::known(py, &mut b, kind)
+                })
+            }),
         })
     }
 }
@@ -238,13 +196,8 @@ impl Batches {
         while !py.detach(|| batches.lock().wait(WAIT)) {
             py.check_signals()?;
         }
-        let batch = match py.detach(|| batches.lock().next()).transpose().map_err(raise)? {
-            None => return Ok(None),
-            Some(Made::Pictures(batch)) => Batch::pictures(py, batch, &self.kind)?,
-            Some(Made::Into(_memory, mut batch)) => Batch::known(&mut batch, &self.kind),
-            Some(Made::Jpegs(batch)) => Batch::jpegs(py, batch, &self.kind)?,
-        };
-        Ok(Some(batch))
+        let batch = py.detach(|| batches.lock().next()).transpose().map_err(raise)?;
+        batch.map(|finish| finish(py, &self.kind)).transpose()
     }
 
     /// Whether `next` returns at once.
@@ -275,4 +228,34 @@ impl Drop for Batches {
         // lock to release, and the closure drops the batches all the same.
         Python::try_attach(move |py| py.detach(move || drop(batches)));
     }
+}
+
+/// The normalization by statistics of a track, both as JSON.
+#[pyfunction]
+pub fn track_normalize(stats: &str, scaling: &str) -> PyResult<String> {
+    let stats: TrackStats = from_json("statistics of a track", stats)?;
+    to_json(&TrackNormalize::of(&stats, scaling.parse().map_err(|e| usage(format!("{e}")))?))
+}
+
+/// Refuses a value of an option, given as JSON, that makes no sense.
+#[pyfunction]
+pub fn check_option(name: &str, value: &str) -> PyResult<()> {
+    let refused = |e| usage(format!("loader option {name}: {e}"));
+    let value: Value = serde_json::from_str(value).map_err(refused)?;
+    // Bytes cannot be normalized.
+    let options = json!({ "dtype": "float32", name: value });
+    let options: LoaderOptions = serde_json::from_value(options).map_err(refused)?;
+    options.check_values().map_err(raise)
+}
+
+/// The defaults of the library, as JSON. A test compares them with those of `vidrec.Loader`.
+#[pyfunction]
+pub fn loader_defaults() -> PyResult<String> {
+    to_json(&LoaderOptions::default())
+}
+
+/// The number of bytes of a size such as `1GiB`; none if it is not one.
+#[pyfunction]
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    vidrec::parse_bytes(text).ok()
 }

@@ -11,8 +11,7 @@ use vidrec::report::{NamedSet, ReportOptions};
 use vidrec::{FetchOptions, ProgressFn, PushOptions, VerifyOptions};
 
 use crate::dataset::Dataset;
-use crate::error::{raise, to_json};
-use crate::selection::SelectionArguments;
+use crate::error::{from_json, raise, to_json};
 use crate::storage::Storage;
 use crate::task;
 
@@ -54,14 +53,14 @@ pub fn fetch(
     py: Python<'_>,
     location: PathBuf,
     out: PathBuf,
-    chosen: Option<SelectionArguments>,
+    chosen: Option<&str>,
     overwrite: bool,
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = FetchOptions::default();
     options.storage = storage.into_storage()?;
-    options.selection = chosen.map(Into::into);
+    options.selection = chosen.map(|text| from_json("clips", text)).transpose()?;
     options.overwrite = overwrite;
     run(py, progress, |tell| vidrec::fetch(location, out, &options, tell))
 }

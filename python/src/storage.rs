@@ -1,11 +1,12 @@
-//! How remote data sets are read, from the dict that `vidrec/_storage.py` makes of the arguments.
+//! How remote data sets are read and outputs written, from the dicts that `vidrec/_storage.py` makes of the arguments.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use vidrec::{ProgressFn, PushReport, RemoteOutput};
 
 use crate::error::{refuse, usage};
 use crate::task;
@@ -48,4 +49,78 @@ pub fn pinned(py: Python<'_>, location: PathBuf, storage: Storage) -> PyResult<O
     // As text: the path of Python would have one slash after the scheme.
     let pinned = task::wait(py, vidrec::is_remote(&location), || vidrec::pinned(&location, &storage))?;
     Ok(pinned.into_os_string())
+}
+
+/// How an output is written that is in object storage. Every key must be there.
+#[derive(Clone, FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Remote {
+    pub storage: Storage,
+    pub scratch: Option<PathBuf>,
+    pub only_publisher: bool,
+}
+
+/// A folder, or a location with how it is written to.
+pub struct Output {
+    path: PathBuf,
+    overwrite: bool,
+    remote: Option<RemoteOutput>,
+}
+
+impl Output {
+    /// `overwrite`: replace what is there.
+    pub fn new(path: PathBuf, overwrite: bool, how: Remote) -> PyResult<Self> {
+        if !vidrec::is_remote(&path) {
+            how.check_local()?;
+            return Ok(Output { path, overwrite, remote: None });
+        }
+        let mut remote = RemoteOutput::default();
+        remote.storage = how.storage.into_storage()?;
+        (remote.scratch, remote.only_publisher) = (how.scratch, how.only_publisher);
+        remote.overwrite = overwrite;
+        Ok(Output { path, overwrite, remote: Some(remote) })
+    }
+
+    /// Makes a data set. `write` gets the folder to make it in, and whether to replace one there. The report is that of the
+    /// upload, if there was one.
+    pub fn write<T>(
+        &self,
+        upload: &mut ProgressFn<'_>,
+        write: impl FnOnce(&Path, bool) -> vidrec::Result<T>,
+    ) -> vidrec::Result<(T, Option<PushReport>)> {
+        let Some(remote) = &self.remote else { return Ok((write(&self.path, self.overwrite)?, None)) };
+        // What an earlier call left in the scratch folder is ours.
+        let (written, pushed) = vidrec::write_remote(&self.path, remote, |folder| write(folder, true), upload)?;
+        Ok((written, Some(pushed)))
+    }
+
+    /// The same for several data sets, in folders of the output.
+    pub fn write_parts<T>(
+        &self,
+        upload: &mut ProgressFn<'_>,
+        write: impl FnOnce(&Path, bool) -> vidrec::Result<T>,
+    ) -> vidrec::Result<(T, Vec<PushReport>)> {
+        let Some(remote) = &self.remote else { return Ok((write(&self.path, self.overwrite)?, Vec::new())) };
+        vidrec::write_remote_parts(&self.path, remote, |folder| write(folder, true), upload)
+    }
+
+    /// Where a part of the output is that was written to this folder.
+    pub fn part(&self, folder: &str) -> String {
+        match &self.remote {
+            Some(_) => self.path.join(Path::new(folder).file_name().unwrap_or_default()).display().to_string(),
+            None => folder.to_owned(),
+        }
+    }
+}
+
+impl Remote {
+    /// Refuses what has no meaning for a folder of this machine.
+    pub fn check_local(&self) -> PyResult<()> {
+        let given = match (&self.scratch, self.only_publisher) {
+            (None, false) => return Ok(()),
+            (Some(_), _) => "scratch",
+            (None, true) => "only_publisher",
+        };
+        Err(usage(format!("{given} needs an output in object storage, such as s3://bucket/train")))
+    }
 }

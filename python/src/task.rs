@@ -20,50 +20,15 @@ const WAIT: Duration = Duration::from_millis(100);
 /// What shows how far work is, and an upload after it. Each is called with the items done and their number.
 pub type Shows<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
-/// What `work` has told and Python does not know.
-#[derive(Default)]
-struct Notes {
-    told: Option<Progress>,
-    first: Option<Progress>,
-    latest: Option<Progress>,
-}
-
-impl Notes {
-    fn add(&mut self, how_far: Progress) {
-        let untold = if self.told.is_none() { &mut self.first } else { &mut self.latest };
-        *untold = Some(how_far);
-        self.told = Some(how_far);
-    }
-
-    /// To be told once more, so that whoever is told can stop the work.
-    fn repeat(&mut self) {
-        self.latest = self.told;
-    }
-
-    fn take(&mut self) -> [Option<Progress>; 2] {
-        [self.first.take(), self.latest.take()]
-    }
-}
-
-/// Runs `work`, whose callback notes how far it is. This thread calls `progress` with the items done and their number:
-/// those of the first call, by which a rate is measured, and from then on the latest. An exception from there, or from a
-/// signal handler such as Ctrl-C's, stops the work by that callback and is raised.
+/// Runs `work`, whose callback notes how far it is. While it runs and once at its end, this thread calls `progress` with the
+/// items done and their number. An exception from there, or from a signal handler such as Ctrl-C's, stops the work by that
+/// callback and is raised.
 pub fn run<R: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<R> + Send,
 ) -> PyResult<R> {
-    run_both(py, [progress, None], |tell, _| work(tell))
-}
-
-/// As [`run`], for work whose output may be uploaded, with a callback that notes how far the upload is. If nothing shows
-/// that, what shows the work is called with what it was told last.
-pub fn run_and_upload<R: Send>(
-    py: Python<'_>,
-    (progress, upload): &Shows<'_>,
-    work: impl FnOnce(&mut ProgressFn<'_>, &mut ProgressFn<'_>) -> vidrec::Result<R> + Send,
-) -> PyResult<R> {
-    run_both(py, [progress.as_ref(), upload.as_ref()], work)
+    run_and_upload(py, &(progress.cloned(), None), |tell, _| work(tell))
 }
 
 /// Does work that may wait for a server, if the data is remote: then an exception from a signal handler, such as Ctrl-C's,
@@ -72,51 +37,35 @@ pub fn wait<R: Send>(py: Python<'_>, is_remote: bool, work: impl FnOnce() -> vid
     if is_remote { run(py, None, |_| work()) } else { py.detach(work).map_err(raise) }
 }
 
-fn run_both<R: Send>(
+/// As [`run`], for work whose output may be uploaded, with a callback that notes how far the upload is.
+pub fn run_and_upload<R: Send>(
     py: Python<'_>,
-    shows: [Option<&Bound<'_, PyAny>>; 2],
+    (progress, upload): &Shows<'_>,
     work: impl FnOnce(&mut ProgressFn<'_>, &mut ProgressFn<'_>) -> vidrec::Result<R> + Send,
 ) -> PyResult<R> {
-    let (notes, unwanted) = (Mutex::new([Notes::default(), Notes::default()]), Arc::new(AtomicBool::new(false)));
-    let stop = unwanted.clone();
-    let go_on = || if unwanted.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let is_shown = shows[1].is_some();
-    let note = |how_far: &Progress| {
-        notes.lock()[0].add(*how_far);
-        go_on()
-    };
-    let note_upload = |how_far: &Progress| {
-        let [of_work, of_upload] = &mut *notes.lock();
-        if is_shown {
-            of_upload.add(*how_far)
-        } else {
-            of_work.repeat()
-        }
-        go_on()
+    let (latest, unwanted) = (Mutex::new([None; 2]), Arc::new(AtomicBool::new(false)));
+    let note = |which: usize, how_far: &Progress| {
+        latest.lock()[which] = Some(*how_far);
+        if unwanted.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let show = || {
-        let untold = notes.lock().each_mut().map(Notes::take);
-        shows.into_iter().zip(untold).try_for_each(|(call, untold)| {
-            let Some(call) = call else { return Ok(()) };
-            let tell = |p: Progress| call.call1((p.done, p.total.unwrap_or(p.done).max(p.done))).map(drop);
-            untold.into_iter().flatten().try_for_each(tell)
-        })
+        let latest: [Option<Progress>; 2] = *latest.lock();
+        let mut calls =
+            [progress, upload].into_iter().zip(latest).filter_map(|(call, told)| Some((call.as_ref()?, told?)));
+        calls.try_for_each(|(call, p)| call.call1((p.done, p.total.unwrap_or(p.done).max(p.done))).map(drop))
     };
     thread::scope(|scope| {
         // Closed when the work ends.
-        let (open, mut end) = channel::<()>();
+        let (open, end) = channel::<()>();
+        let end = Mutex::new(end);
+        let (note, stop) = (&note, unwanted.clone());
         let worker = thread::Builder::new().spawn_scoped(scope, move || {
             let _open = open;
-            let (mut note, mut note_upload) = (note, note_upload);
-            stoppable(&stop, || work(&mut note, &mut note_upload))
+            stoppable(&stop, || work(&mut |how_far| note(0, how_far), &mut |how_far| note(1, how_far)))
         })?;
         let mut wanted = Ok(());
         loop {
-            let waited;
-            (end, waited) = py.detach(move || {
-                let waited = end.recv_timeout(WAIT);
-                (end, waited)
-            });
+            let waited = py.detach(|| end.lock().recv_timeout(WAIT));
             if wanted.is_ok() {
                 wanted = show().and_then(|()| py.check_signals());
                 unwanted.store(wanted.is_err(), Relaxed);

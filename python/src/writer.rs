@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -14,7 +14,7 @@ use vidrec::{
     TrackValues, WriterOptions,
 };
 
-use crate::error::{argument, raise, raise_worded, to_json, usage};
+use crate::error::{argument, from_json, raise, raise_worded, to_json};
 use crate::per_process::PerProcess;
 
 /// The most bytes of pictures that wait to be encoded or written, unless one clip has more.
@@ -55,7 +55,7 @@ impl Writer {
     /// `meta`: class names and settings, as JSON. `threads` of 0: one for each core.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, meta: &str, overwrite: bool, storing: Storing) -> PyResult<Self> {
-        let mut meta: Meta = serde_json::from_str(meta).map_err(|e| usage(format!("settings: {e}")))?;
+        let mut meta: Meta = from_json("settings", meta)?;
         meta.tool = concat!("vidrec ", env!("CARGO_PKG_VERSION")).into();
         let open = || OpenSet::create(path, WriterOptions { meta, overwrite }, storing);
         let words = |hint: Hint| match hint {
@@ -76,7 +76,7 @@ impl Writer {
         pictures: Pictures,
         tracks: Vec<NewTrack>,
     ) -> PyResult<()> {
-        let clip: ClipInfo = serde_json::from_str(clip).map_err(|e| usage(format!("fields: {e}")))?;
+        let clip: ClipInfo = from_json("fields", clip)?;
         self.with(py, |set| set.as_mut().ok_or_else(closed)?.add(clip, times, pictures, tracks))
     }
 
@@ -110,7 +110,7 @@ impl Writer {
         work: impl FnOnce(&mut Option<OpenSet>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let set = self.0.get()?;
-        py.detach(|| work(&mut set.lock().unwrap_or_else(PoisonError::into_inner))).map_err(raise)
+        py.detach(|| work(&mut set.lock())).map_err(raise)
     }
 }
 

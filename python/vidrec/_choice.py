@@ -1,4 +1,4 @@
-"""Selections, splits and changes of clips, as the compiled module takes them."""
+"""Selections, splits and changes of clips, as JSON that the compiled module takes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 Clips = Iterable[Union[int, str]]
 
 
-def listed(clips: Clips) -> Tuple[List[int], List[str]]:
+def listed(clips: Clips) -> Dict[str, Any]:
     """Clips by number and by source."""
-    numbers: List[int] = []
-    sources: List[str] = []
+    found: Dict[str, Any] = {"clips": [], "sources": []}
     for clip in clips:
-        if isinstance(clip, str):
-            sources.append(clip)
-        else:
-            numbers.append(operator.index(clip))
-    return numbers, sources
+        found["sources" if isinstance(clip, str) else "clips"].append(clip if isinstance(clip, str) else operator.index(clip))
+    return found
 
 
 def chosen(
@@ -28,12 +24,12 @@ def chosen(
     where: Optional[Mapping[str, Any]],
     sample: Optional[int],
     seed: int,
-) -> Dict[str, Any]:
+) -> str:
     """The selection of the arguments of a subset."""
     if isinstance(classes, (str, int)):
         classes = [classes]
     text = {name: value if isinstance(value, str) else json.dumps(value) for name, value in (where or {}).items()}
-    return {
+    selection = {
         "classes": [str(each) for each in classes],
         "list": None if clips is None else listed(clips),
         "exclude": listed(exclude),
@@ -41,6 +37,7 @@ def chosen(
         "sample": sample,
         "seed": seed,
     }
+    return json.dumps(selection)
 
 
 def by_ratio(
@@ -49,27 +46,21 @@ def by_ratio(
     stratify: bool = True,
     keep_sources: bool = True,
     groups: Optional[Sequence[int]] = None,
-) -> Dict[str, Any]:
+) -> str:
     """The rule of a random split."""
-    return {
-        "attribute": None,
-        "lists": None,
-        "ratio": [(name, float(share)) for name, share in ratio],
-        "seed": seed,
-        "stratify": stratify,
-        "keep_sources": keep_sources,
-        "groups": groups,
-    }
+    together = {"Groups": [int(group) for group in groups]} if groups is not None else "Sources" if keep_sources else "Draws"
+    parts = [(name, float(share)) for name, share in ratio]
+    return json.dumps({"Ratio": {"parts": parts, "seed": seed, "stratify": stratify, "keep_together": together}})
 
 
-def by_lists(lists: Mapping[str, Clips]) -> Dict[str, Any]:
+def by_lists(lists: Mapping[str, Clips]) -> str:
     """The rule of a split by lists of clips."""
-    return {**by_ratio([]), "lists": [(name, listed(clips)) for name, clips in lists.items()]}
+    return json.dumps({"Lists": [(name, listed(clips)) for name, clips in lists.items()]})
 
 
-def by_attribute(attribute: str) -> Dict[str, Any]:
+def by_attribute(attribute: str) -> str:
     """The rule of a split by the values of an attribute."""
-    return {**by_ratio([]), "attribute": attribute}
+    return json.dumps({"Attribute": attribute})
 
 
 def changes(

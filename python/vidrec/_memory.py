@@ -16,6 +16,13 @@ def is_tensor(value: Any) -> bool:
     return type(value).__module__.split(".")[0] == "torch" or hasattr(value, "data_ptr")
 
 
+def tensor(array: Any, dtype: str) -> Any:
+    """The samples of an array as a tensor. NumPy has no bfloat16, and has its bits as uint16."""
+    import torch
+
+    return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16) if dtype == "bfloat16" else torch.from_numpy(array)
+
+
 def region(value: Any, shape: Sequence[int], dtype: str, channels_last_3d: bool) -> Tuple[int, int]:
     """Address and length in bytes of a tensor or array, if a batch can be written there."""
     if is_tensor(value):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _memory, _vidrec
 from ._storage import Size
-from ._values import U64, as_json, canonical, check, parse_bytes, whole
+from ._values import U64, as_json, canonical, check, whole
 from .batching import Batching
 from .cameras import Cameras
 from .colors import ColorJitter, Normalize
@@ -80,25 +80,12 @@ class LoaderOptions(LoaderKeywords, total=False):
     output: OutputGiven
 
 
-# None where an option is not here.
-_DEFAULTS: Dict[str, Any] = {
-    "batch_size": 16,
-    "crop": 224,
-    "flip": 0.0,
-    "channels": "rgb",
-    "dtype": "uint8",
-    "layout": "BTCHW",
-    "shuffle": False,
-    "seed": 0,
-    "last": "keep",
-    "fields": (),
-    "on_bad_frame": "error",
-    "pin_memory": False,
-    "prefetch": 4,
-    "process": False,
-}
-# ``batch_size`` comes first.
-DEFAULTS = {name: _DEFAULTS.get(name) for name in ("batch_size", *LoaderOptions.__annotations__)}
+_LIBRARY: Dict[str, Any] = json.loads(_vidrec.loader_defaults())
+# What the library has in another form, or has not.
+_OWN_FORM: Dict[str, Any] = {**dict.fromkeys(("frames", "color", "order", "rank", "tracks")), "crop": 224, "fields": (), "prefetch": 4}
+_OWN_FORM.update(pin_memory=False, process=False)
+# As they are written. ``batch_size`` comes first.
+DEFAULTS = {name: _OWN_FORM.get(name, _LIBRARY.get(name)) for name in ("batch_size", *LoaderOptions.__annotations__)}
 
 
 class Options:
@@ -111,7 +98,7 @@ class Options:
         for name, short in _SHORT.items():
             self.__dict__[name] = whole_form(short, getattr(self, name))
         self.__dict__["dtype"] = dtype(self.dtype)
-        for name in _OF_LIBRARY:
+        for name in _LIBRARY:
             value = self.__dict__[name] = canonical(getattr(self, name))
             if value is not None:
                 check(name, _layout(value) if name == "layout" else value)
@@ -153,7 +140,7 @@ class Options:
     def ahead(self) -> Tuple[int, int]:
         """Batches that are made ahead, and the bytes that they may take."""
         prefetch: Any = self.prefetch
-        most = parse_bytes(prefetch.bytes) if isinstance(prefetch.bytes, str) else prefetch.bytes
+        most = _vidrec.parse_bytes(prefetch.bytes) if isinstance(prefetch.bytes, str) else prefetch.bytes
         return prefetch.batches, most or 1
 
     def depth(self, batch_bytes: int) -> int:
@@ -164,7 +151,7 @@ class Options:
     def device_room(self) -> int:
         """Bytes of JPEGs that a device keeps."""
         given = self.device_cache
-        room = parse_bytes(given) if isinstance(given, str) else whole(given or 0, 0, U64)
+        room = _vidrec.parse_bytes(given) if isinstance(given, str) else whole(given or 0, 0, U64)
         if room is None:
             raise refused("device_cache", "bytes such as '20GB'", given)
         return room
@@ -198,8 +185,6 @@ def dtype(value: Any) -> str:
 _SHORT = {"frames": Uniform, "crop": CenterCrop, "prefetch": Prefetch, "decoded_cache": DecodedCache}
 # Options that a source may have of its own.
 OWN = ("frames", "crop", "flip", "color", "normalize", "tracks")
-# All others are this package's alone.
-_OF_LIBRARY = tuple(json.loads(_vidrec.loader_defaults()))
 
 
 def refused(option: str, expected: str, found: Any) -> UsageError:
@@ -214,7 +199,7 @@ def _layout(layout: str) -> str:
 
 def to_json(options: Options, is_mix: bool, rank: int = 0, world_size: int = 1) -> str:
     """The options as the library reads them."""
-    values = {name: getattr(options, name) for name in _OF_LIBRARY}
+    values = {name: getattr(options, name) for name in _LIBRARY}
     # The sources of a mix have orders of their own.
     values.update(rank=[rank, world_size], layout=_layout(options.layout), shuffle=options.shuffle and not is_mix)
     return json.dumps({name: as_json(value) for name, value in values.items() if value is not None})

@@ -39,7 +39,7 @@ def given(
         "if_exists": if_exists,
         "threads": threads,
         "memory": None if memory is None else str(memory),
-        **_storage.for_output(storage_options, storage_timeout, scratch, only_publisher),
+        "remote": _storage.for_output(storage_options, storage_timeout, scratch, only_publisher),
     }
 
 

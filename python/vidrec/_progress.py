@@ -32,8 +32,12 @@ class Shown:
             self._shown = Line(self._unit)
         else:
             self._shown = Bar(tqdm, self._unit)
-        update: Callable[[int, int], object] = self._shown.update
-        return update
+        return self._update
+
+    def _update(self, done: int, total: int) -> None:
+        # The library tells of the work again while it uploads.
+        if self._shown is not None:
+            self._shown.update(done, total)
 
     def __exit__(self, *_: object) -> None:
         self.close()

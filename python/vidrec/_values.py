@@ -119,17 +119,3 @@ def whole(value: Any, least: int, most: int) -> Optional[int]:
     except TypeError:
         return None
     return found if least <= found <= most and not isinstance(value, bool) else None
-
-
-# The units of the library.
-_UNITS = {"": 1, "b": 1}
-_UNITS.update({unit: 1 << 10 * power for power, letter in enumerate("kmgt", 1) for unit in (letter, f"{letter}ib")})
-_UNITS.update({f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)})
-
-
-def parse_bytes(text: str) -> Optional[int]:
-    """The number of bytes of a size such as ``"1GiB"``, ``"500MB"`` or ``"1000000"``; None if it is not one."""
-    digits = len(text) - len(text.lstrip("0123456789"))
-    factor = _UNITS.get(text[digits:].strip().lower())
-    found = int(text[:digits]) * factor if digits and factor and text[:digits].isascii() else 0
-    return found if 0 < found <= U64 else None

@@ -430,7 +430,7 @@ class Dataset(Sequence["Clip"]):
             raise UsageError("split_by takes either attribute or lists")
         return self._parts(_choice.by_lists(lists or {}) if attribute is None else _choice.by_attribute(attribute))
 
-    def _parts(self, how: Dict[str, Any]) -> Dict[str, Dataset]:
+    def _parts(self, how: str) -> Dict[str, Dataset]:
         parts = self._inner.split(how)
         _warn([source for _, _, missing in parts for source in missing], 4)
         return {name: self.select(np.array(clips, np.int64)) for name, clips, _ in parts}
@@ -494,7 +494,7 @@ class Clip:
         return Clip, (self.dataset, self.index)
 
     def __len__(self) -> int:
-        return self.dataset._inner.frames_of(self.index)
+        return self._told[0]
 
     def __repr__(self) -> str:
         return f"<vidrec.Clip {self.index}: {self.source!r}, label {self.label}, {len(self)} frames>"
@@ -546,39 +546,39 @@ class Clip:
     @property
     def label(self) -> Optional[int]:
         """Label, or None."""
-        return self._told[0]
+        return self._told[1]
 
     @property
     def class_name(self) -> Optional[str]:
         """Name of its class, or None."""
-        return self._told[1] or None
+        return self._told[2] or None
 
     @property
     def source(self) -> str:
         """Path of the video, relative to the folder that was packed."""
-        return self._told[2]
+        return self._told[3]
 
     @property
     def attributes(self) -> Dict[str, Any]:
         """Everything else about it: further columns of the manifest, and what the packer noted."""
-        found: Dict[str, Any] = json.loads(self._told[3] or "{}")
+        found: Dict[str, Any] = json.loads(self._told[4] or "{}")
         return found
 
     @property
     def size(self) -> Optional[Tuple[int, int]]:
         """Width and height of every frame in pixels; None when they differ."""
-        width, height = self._told[4]
+        width, height = self._told[5]
         return (width, height) if width and height else None
 
     @property
     def time_base(self) -> Fraction:
         """Unit of :attr:`pts` in seconds."""
-        return Fraction(*self._told[5])
+        return Fraction(*self._told[6])
 
     @property
     def is_short(self) -> bool:
         """Whether the video had fewer frames than asked for, so that some are repeated."""
-        return self._told[6]
+        return self._told[7]
 
     @property
     def pts(self) -> NDArray[np.int64]:
@@ -588,7 +588,7 @@ class Clip:
     @property
     def pts_seconds(self) -> NDArray[np.float64]:
         """Presentation time of each frame in seconds: float64 of shape (frames,)."""
-        numerator, denominator = self._told[5]
+        numerator, denominator = self._told[6]
         return self.pts * numerator / denominator
 
     @property

@@ -41,6 +41,7 @@ from .errors import Error, LoaderWarning, MapError, UsageError
 from .mixing import Mix
 from .monitor import Monitor
 from .results import LoaderStats
+from .stored_track import NUMBERS
 from .words import Output
 
 if TYPE_CHECKING:
@@ -429,9 +430,9 @@ class Loader(Generic[B]):
         engine = self._ready()
         made = _Made(self, _torch(self._output))
         if self._feed is not None:
-            inner, frames = self._feed.finish(self._feed.start(engine.batch_jpegs(epoch, number)), epoch, number)
+            inner, frames = self._feed.finish(self._feed.start(engine.batch("jpegs", epoch, number)), epoch, number)
             return made.mapped(made.batch(inner, epoch, number, made.shown(frames)))
-        return made.mapped(made.batch(engine.batch(epoch, number), epoch, number))
+        return made.mapped(made.batch(engine.batch("pictures", epoch, number), epoch, number))
 
     def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
         """Write what the loader does to a file or named pipe, for another process to read.
@@ -443,8 +444,7 @@ class Loader(Generic[B]):
         ----------
         path : str or path-like
             Lines are appended. If a pipe is full or nobody reads it, lines are dropped. In a folder, each rank has a file
-            of its own, ``rank-00003.jsonl``. A file whose name ends with ``.prom`` has metrics for Prometheus instead, with the labels ``loader``, the name of the file, and
-            ``rank``; it is replaced each time, as node_exporter's textfile collector reads it.
+            of its own, ``rank-00003.jsonl``.
         every : float, default 1
             Seconds from line to line.
 
@@ -493,13 +493,9 @@ class _Made(Generic[B]):
         self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
         self._asked, self._shape = loader._asked, loader._shown
 
-    def frames(self, samples: Any) -> Any:
-        """Samples without a copy."""
-        return self.shown(np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples))
-
     def shape(self, inner: _vidrec.Batch) -> Tuple[int, ...]:
         """The shape of the frames of a batch, in the form that was asked for."""
-        return self._shape(inner.shape)
+        return self._shape(inner.facts["shape"])
 
     def shown(self, stored: Any) -> Any:
         """A tensor as it is stored, with its dimensions in the order that was asked for."""
@@ -510,48 +506,50 @@ class _Made(Generic[B]):
 
     def batch(self, inner: _vidrec.Batch, epoch: int, number: int, frames: Any = None) -> Batch[Any]:
         """A batch; ``frames`` where they are not among the samples."""
-        labels, clips = self._known(inner.labels, np.int64), self._known(inner.clips, np.int64)
-        mask = self._known(inner.mask, np.bool_)
+        facts = inner.facts
+        labels, clips = self._known(facts["labels"], np.int64), self._known(facts["clips"], np.int64)
+        mask = self._known(facts["mask"], np.bool_)
         per_frame = (len(labels), -1)
-        frame_mask = self._known(inner.frame_mask, np.bool_).reshape(per_frame)
-        times = self._known(inner.times, np.float64).reshape(per_frame)
-        fields = {name: self._field(kind, values) for name, kind, values in inner.fields}
-        frames = self.frames(inner.samples) if frames is None else frames
-        if self._cameras and frames.ndim == 5:
-            frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
+        frame_mask = self._known(facts["frame_mask"], np.bool_).reshape(per_frame)
+        times = self._known(facts["times"], np.float64).reshape(per_frame)
+        fields = {name: self._field(kind, values) for name, kind, values in facts["fields"]}
+        if frames is None:
+            # Without a copy.
+            stored = np.asarray(inner.samples)
+            frames = self.shown(stored if self._torch is None else _memory.tensor(stored, str(self._asked.dtype)))
         camera_mask = None
         if self._cameras:
-            camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
-        source_ids = self._known(inner.source_ids, np.int64) if self._names else None
-        tracks, track_masks, track_times, track_dims = self._tracks(inner)
-        known = (self._share(inner), frame_mask, times, epoch, number, fields, None, source_ids, self._names)
+            if frames.ndim == 5:
+                frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
+            camera_mask = self._known(facts["camera_mask"], np.bool_).reshape(per_frame)
+        source_ids = self._known(facts["source_ids"], np.int64) if self._names else None
+        tracks, track_masks, track_times, track_dims = self._tracks(facts["tracks"])
+        # What part of the step of all ranks it is.
+        share = Share(facts["clips_on_all_ranks"], self._world_size, all_real=b"\0" not in facts["mask"])
+        known = (share, frame_mask, times, epoch, number, fields, None, source_ids, self._names)
         more = (tracks, track_masks, camera_mask, track_times, track_dims)
         return Batch(frames, labels, clips, mask, inner, *known, *more)
-
-    def _share(self, inner: _vidrec.Batch) -> Share:
-        """What part of the step of all ranks it is."""
-        mask = inner.mask
-        return Share(inner.clips_on_all_ranks, self._world_size, all_real=b"\0" not in mask)
 
     def _field(self, kind: str, values: Any) -> Any:
         if kind == "json":
             return [None if text is None else json.loads(text) for text in values]
         return values if kind == "text" else self._known(values, kind)
 
-    def _tracks(self, inner: _vidrec.Batch) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any], Dict[str, Any]]:
+    def _tracks(self, told: Sequence[Dict[str, Any]]) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any], Dict[str, Any]]:
         """The values of tracks, which of them there are, the times of texts, and how many numbers values have, by name."""
         values, masks, times, counts = {}, {}, {}, {}
-        for name, kind, (shape, mask_shape), stored, mask, spans, dims in inner.tracks:
-            values[name] = stored if kind == "text" else self._array(stored, kind).reshape(shape)
-            masks[name] = self._array(mask, np.bool_).reshape(mask_shape)
-            if kind == "text":
-                times[name] = spans
-            if dims:
-                counts[name] = self._known(dims, np.int64)
+        for track in told:
+            name, kind = track["name"], NUMBERS.get(track["kind"])
+            values[name] = track["values"] if kind is None else self._known(track["values"], kind).reshape(track["shape"])
+            masks[name] = self._known(track["mask"], np.bool_).reshape(track["mask_shape"])
+            if kind is None:
+                times[name] = track["times"]
+            if track["dims"]:
+                counts[name] = self._known(track["dims"], np.int64)
         return values, masks, times, counts
 
-    def _array(self, memory: bytearray, dtype: Any) -> Any:
-        array = np.frombuffer(memory, dtype)
+    def _known(self, values: bytes, dtype: Any) -> Any:
+        array = np.frombuffer(bytearray(values), dtype)
         if self._torch is None:
             return array
         # torch has uint16 since 2.3.
@@ -569,9 +567,6 @@ class _Made(Generic[B]):
             place = f"batch {batch.number} of epoch {batch.epoch} (clips {clips})"
             raise MapError(f"map failed for {place}: {type(e).__name__}: {e}") from e
         return cast(B, made)
-
-    def _known(self, values: bytes, dtype: Any) -> Any:
-        return self._array(bytearray(values), dtype)
 
 
 class _Iterator(Generic[B]):
@@ -606,7 +601,7 @@ class _Iterator(Generic[B]):
         self._epoch = self._wanted_epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
         loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
         self._engine = engine = loader._ready()
-        for text in engine.warnings_of(self._epoch):
+        for text in engine.warnings(self._epoch):
             warnings.warn(text, LoaderWarning, stacklevel=3)
         self._made = _Made(loader, self._torch)
         self._into: Optional[_vidrec.Batches] = None
@@ -614,11 +609,11 @@ class _Iterator(Generic[B]):
         self._feed = loader._feed
         self._started: Deque[Any] = deque()
         if self._feed is not None:
-            self._batches = engine.iter_jpegs(self._epoch, self._number, self._step)
+            self._batches = engine.iter("jpegs", self._epoch, self._number, self._step)
         elif loader._out is None and self._allocate is None:
-            self._batches = engine.iter(self._epoch, self._number, self._step)
+            self._batches = engine.iter("pictures", self._epoch, self._number, self._step)
         else:
-            self._into = engine.iter_into(self._epoch, self._number, self._step)
+            self._into = engine.iter("into", self._epoch, self._number, self._step)
             self._provide_all()
         self._begun = True
 
@@ -731,10 +726,10 @@ class _Iterator(Generic[B]):
         self._last = self._given.popleft()
         if self._allocate is not None:
             self._provide_pinned()
-            return self._made.shown(_memory.start(self._last, inner.shape)), inner
+            return self._made.shown(_memory.start(self._last, inner.facts["shape"])), inner
         if tuple(self._last.shape) == tuple(self._made.shape(inner)):
             return self._last, inner
-        return self._made.shown(_memory.start(self._last, inner.shape, self._loader._channels_last_3d)), inner
+        return self._made.shown(_memory.start(self._last, inner.facts["shape"], self._loader._channels_last_3d)), inner
 
     def _provide(self, tensor: Any) -> None:
         loader = self._loader

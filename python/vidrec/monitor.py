@@ -1,6 +1,6 @@
 """What a loader does, for another process to read while it runs.
 
-``loader.monitor(path)`` writes a line of JSON now and then. If the path ends with ``.prom``, the file has metrics for Prometheus instead, and is replaced each time.
+``loader.monitor(path)`` writes a line of JSON now and then.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ import time
 import weakref
 from typing import Any, Callable, Dict, Optional
 
-from . import _prometheus
-
 
 class Monitor:
     """Writes lines in a thread of its own, until it is closed or the loader or the program ends. Made by ``Loader.monitor``.
 
-    The last line says so: ``"ended": true``; in a file for Prometheus, ``vidrec_loader_running`` is 0 then.
+    The last line says so: ``"ended": true``.
 
     It never waits for the reader: if a pipe is full or nobody has it open, the line is dropped.
     """
@@ -31,17 +29,13 @@ class Monitor:
         if os.path.isdir(path):
             path = os.path.join(path, f"rank-{tell()['rank']:05}.jsonl")
         self._path, self._every = path, every
-        self._is_prometheus = path.endswith(".prom")
         self._file: Optional[int] = None
         self._closed = threading.Event()
         self._before: Dict[str, Any] = {}
         # What the last line says if the loader is gone before the first one.
-        first = self._line(tell)
+        self._line(tell)
         # At once, so that a folder that is not there is an error of the caller.
-        if self._is_prometheus:
-            self._replace(first)
-        else:
-            self._open()
+        self._open()
         self._thread = threading.Thread(target=self._run, name="vidrec-monitor", daemon=True)
         self._thread.start()
         _open.add(self)
@@ -82,12 +76,8 @@ class Monitor:
             told = {**self._before, "time": time.time()}
         else:
             return False
-        told = {**told, "ended": True} if ended else told
-        line = json.dumps(told) + "\n"
+        line = json.dumps({**told, "ended": True} if ended else told) + "\n"
         try:
-            if self._is_prometheus:
-                self._replace(told)
-                return True
             if self._file is None:
                 self._open()
             if self._file is not None:
@@ -100,14 +90,6 @@ class Monitor:
                 os.close(self._file)
             self._file = None
         return True
-
-    def _replace(self, told: Dict[str, Any]) -> None:
-        """Replace the file as a whole, because a scrape may come at any moment."""
-        temporary = f"{self._path}.{os.getpid()}.tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
-            name = os.path.basename(self._path)[: -len(".prom")]
-            file.write(_prometheus.text(told, loader=name, rank=str(told["rank"])))
-        os.replace(temporary, self._path)
 
     def _line(self, tell: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
         now: Dict[str, Any] = {"time": time.time(), **tell()}

@@ -1,13 +1,13 @@
-"""What video-language models and their tools take of a batch: patches in one sequence, and what is known of each video.
+"""What video-language models take of a batch: patches in one sequence, and what is known of each video.
 
 :func:`patchify` makes the input of the vision models of Qwen2-VL, Qwen2.5-VL and Qwen3-VL. :func:`video_metadata` is for
-processors of transformers, :func:`llama_factory` for LLaMA-Factory, and :func:`ms_swift` for ms-swift.
+processors of transformers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, List, Sequence, Union
+from typing import Any, Dict, List, Sequence, Union
 
 import numpy as np
 import torch
@@ -15,15 +15,10 @@ import torch
 from .batch import Batch
 from .errors import UsageError
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-# How far from an even rate frames may be, in frames, and from another rate, as a fraction.
+# How far from an even rate frames may be, in frames.
 _EVEN = 0.1
 # The rate in which the times of other frames are said.
 _MILLISECONDS = 1000.0
-# Frames a second for which qwen-vl-utils takes lists of pictures.
-_SWIFT = 2.0
 
 
 @dataclass(frozen=True)
@@ -196,56 +191,6 @@ def video_metadata(batch: Batch[Any]) -> List[Dict[str, Any]]:
     return found
 
 
-def llama_factory(batch: Batch[Any]) -> Dict[str, Any]:
-    """The videos of a batch as LLaMA-Factory takes them: frames that are already chosen, and their one rate.
-
-    Parameters
-    ----------
-    batch : Batch
-        Of ``dtype="uint8"`` in RGB, in the layout BTCHW.
-
-    Returns
-    -------
-    dict
-        ``videos``, for the column of this name: a list of pictures of PIL for each sample. ``video_fps``, for the argument of this
-        name.
-
-    Raises
-    ------
-    UsageError
-        The samples differ in rate, of which LLaMA-Factory has one, or the frames are not such bytes.
-    """
-    rates = _rates(batch)
-    rate = float(np.median(rates or [1.0]))
-    _check_rates(rates, rate, "llama_factory: expected samples of one rate")
-    return {"videos": _pictures(batch), "video_fps": rate}
-
-
-def ms_swift(batch: Batch[Any]) -> List[List[Image]]:
-    """The videos of a batch as ms-swift takes them: frames that are already chosen, 2 a second.
-
-    ms-swift hands lists of pictures to ``fetch_video`` of qwen-vl-utils, which takes them for 2 frames a second, and resizes them
-    to sides in multiples of 56: load them with ``AllFrames(fps=2)`` and ``SmartResize(56)``.
-
-    Parameters
-    ----------
-    batch : Batch
-        Of ``dtype="uint8"`` in RGB, in the layout BTCHW.
-
-    Returns
-    -------
-    list of list
-        Pictures of PIL, for the column ``videos``: a list for each sample.
-
-    Raises
-    ------
-    UsageError
-        A sample has another rate, or the frames are not such bytes.
-    """
-    _check_rates(_rates(batch), _SWIFT, f"ms_swift: expected samples of {_SWIFT:g} frames a second")
-    return _pictures(batch)
-
-
 def _real(batch: Batch[Any]) -> torch.Tensor:
     """Which frames do not pad a sample."""
     is_real: torch.Tensor = ~torch.as_tensor(batch.times).cpu().isnan()
@@ -263,26 +208,3 @@ def _rate(times: Any) -> float:
     span = float(times[-1] - times[0])
     # Times are of 64 bits, a little less exact than rates are written.
     return round((len(times) - 1) / span, 6) if span > 0 else 1.0
-
-
-def _rates(batch: Batch[Any]) -> List[float]:
-    """The rates of the samples that have several frames."""
-    return [_rate(times) for times in _times(batch) if len(times) > 1]
-
-
-def _check_rates(rates: List[float], rate: float, expected: str) -> None:
-    """Refuse other rates than about this one: frames at a rate are those that are nearest in time."""
-    if any(abs(found / rate - 1) > _EVEN for found in rates):
-        raise UsageError(f"{expected}, as AllFrames(fps=2) gives them, found {sorted(set(rates))}")
-
-
-def _pictures(batch: Batch[Any]) -> List[List[Image]]:
-    """The frames of each sample as pictures of PIL."""
-    from PIL import Image
-
-    frames: Any = torch.as_tensor(batch.frames)
-    if frames.ndim != 5 or frames.shape[2] != 3 or frames.dtype != torch.uint8:
-        kind = f"{frames.dtype} of shape {tuple(frames.shape)}"
-        raise UsageError(f"expected frames of bytes of shape (B, T, 3, H, W), found {kind}")
-    pixels = frames.cpu().permute(0, 1, 3, 4, 2)
-    return [[Image.fromarray(each.numpy()) for each in sample[real]] for sample, real in zip(pixels, _real(batch))]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _storage, _vidrec
 from ._storage import Path, Size
-from ._values import U32, parse_bytes, whole
+from ._values import U32, whole
 from .errors import Error, UsageError
 from .results import WriteReport
 from .stored_track import NUMBERS, Track
@@ -113,7 +113,7 @@ class Writer:
             raise UsageError(f"if_exists: expected 'fail' or 'replace', found {if_exists!r}")
         if isinstance(classes, str) or isinstance(nan, str) or len(self._labels) != len(classes):
             raise UsageError("classes and nan: expected names in a list, each once")
-        shard_bytes = parse_bytes(str(shard_size))
+        shard_bytes = _vidrec.parse_bytes(str(shard_size))
         if shard_bytes is None:
             raise UsageError(f"shard_size: expected a size such as '256MB', found {shard_size!r}")
         if threads is not None and whole(threads, 1, U32) is None:

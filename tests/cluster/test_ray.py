@@ -96,13 +96,6 @@ def test_the_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket, tmp_
         on_ray.pack(videos, "s3://bucket/set", **there)
 
 
-def test_a_task_is_tried_again_when_its_process_dies(cluster, videos, expected, tmp_path):
-    result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", shards=PARTS))
-    Stopped(tmp_path / "set").kill()
-    assert result().clips == 15
-    assert digests(tmp_path / "set") == expected
-
-
 def test_a_task_is_tried_again_when_its_node_dies(cluster, videos, expected, tmp_path):
     result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", shards=PARTS))
     stopped = Stopped(tmp_path / "set")
@@ -138,20 +131,6 @@ def test_errors_name_their_parts_and_keep_the_others(cluster, videos, tmp_path):
     assert not (tmp_path / "set/dataset.json").exists()
 
 
-def test_what_makes_no_sense_is_refused(cluster, videos, tmp_path):
-    for options, message in [
-        ({"frame": 8}, "frame: a pack on a cluster does not have this option"),
-        ({"resume": True}, "resume: a pack on a cluster does not have this option"),
-        ({"num_cpus": 0}, "at least one core"),
-        ({"sample": "best"}, "best"),
-        ({"parts": 3}, "parts: a pack on a cluster does not have this option"),
-    ]:
-        with pytest.raises(package.Error, match=message):
-            on_ray.pack(videos, tmp_path / "set", shards=PARTS, **options)
-    with pytest.raises(package.UsageError, match="jpg"):
-        on_ray.read(tmp_path / "set", frames="jpg")
-
-
 @pytest.fixture(scope="module")
 def packed(videos, tmp_path_factory):
     out = tmp_path_factory.mktemp("packed") / "set"
@@ -182,18 +161,3 @@ def test_frames_are_decoded_whatever_their_shapes(cluster, packed, tmp_path):
         for clip, row in zip(ds, rows):
             assert np.array_equal(row["frames"], clip.frames())
     assert "frames" not in on_ray.read(packed, frames=None).schema().names
-
-
-def test_a_choice_of_rows_is_a_subset(cluster, packed, tmp_path):
-    rows = on_ray.read(packed, frames="rgb")
-    means = rows.map_batches(lambda b: {"clip": b["clip"], "mean": np.array([f.mean() for f in b["frames"]])})
-    table = means.to_pandas().sort_values("clip")
-    middle = table["mean"].median()
-    table[table["mean"] > middle][["clip"]].to_csv(tmp_path / "bright.csv", index=False)
-    vidrec("subset", packed, "--list", tmp_path / "bright.csv", "-o", tmp_path / "bright")
-    bright = package.open(tmp_path / "bright")
-    assert len(bright) == 7 and all(clip.frames().mean() > middle for clip in bright)
-    table["brightness"] = table["mean"].round(2)
-    table[["clip", "brightness"]].to_csv(tmp_path / "table.csv", index=False)
-    vidrec("subset", packed, "--changes", tmp_path / "table.csv", "-o", tmp_path / "relabeled")
-    assert all("brightness" in clip.attributes for clip in package.open(tmp_path / "relabeled"))

@@ -1,7 +1,5 @@
 """Runs the blocks of a page, one after the other, in the current folder: `python run_page.py PAGE`.
 
-With torchrun's variables, it is one of several processes that train together. Only blocks in Python then see that.
-
 Shell blocks leave their folder and their exported variables to later blocks, as they do in a terminal. Python blocks
 share one namespace, which is `__main__`. If a page says `outputs: checked`, what it shows is compared with what its blocks
 print on standard output.
@@ -28,10 +26,6 @@ env -0 > {state}
 """
 
 
-# What torchrun sets. Programs that shell blocks start are on their own.
-RANKS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID")
-
-
 class Failed(Exception):
     pass
 
@@ -42,8 +36,7 @@ def run_shell(page, block):
         script = SHELL.format(page=shlex.quote(page.name), offset=block.line - 2, text=pages.without_installs(block.text),
                               state=shlex.quote(str(state)))
         sys.stdout.flush()
-        alone = {name: value for name, value in os.environ.items() if name not in RANKS}
-        bash = subprocess.run(["bash", "-euo", "pipefail", "-c", script], stdin=subprocess.DEVNULL, text=True, env=alone,
+        bash = subprocess.run(["bash", "-euo", "pipefail", "-c", script], stdin=subprocess.DEVNULL, text=True,
                               stdout=subprocess.PIPE if page.checked else None)
         if page.checked:
             print(bash.stdout, end="", flush=True)
@@ -56,16 +49,8 @@ def run_shell(page, block):
 
 def inherit(environment):
     os.chdir(environment["PWD"])
-    ranks = {name: os.environ[name] for name in RANKS if name in os.environ}
     os.environ.clear()
-    os.environ.update(environment | ranks)
-
-
-def join_ranks():
-    """As a page says of programs that torchrun starts."""
-    import torch
-
-    torch.distributed.init_process_group("gloo")
+    os.environ.update(environment)
 
 
 def run_python(page, block, namespace):
@@ -91,8 +76,6 @@ def run(page):
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     text = page.path.read_text(encoding="utf-8")
-    if "RANK" in os.environ:
-        join_ranks()
     linecache.cache[page.name] = (len(text), None, text.splitlines(keepends=True), page.name)
     shown = {block.line: output for block, output in pages.outputs(page)} if page.checked else {}
     for block in page.blocks:

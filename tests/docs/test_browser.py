@@ -1,6 +1,5 @@
 """The site in Chromium, from the disk: every page without a message or a request, as wide as the window and readable; and the
 search."""
-import csv
 from pathlib import Path
 
 import browser as chromium
@@ -36,7 +35,6 @@ HIDDEN = """new Promise(done => requestAnimationFrame(() => requestAnimationFram
 })"""
 RESULTS = """[...document.querySelectorAll(".md-search-result__item")].map(item =>
     [...item.querySelectorAll("a.md-search-result__link")].map(a => a.href.replace(/[?]h=[^#]*/, "")))"""
-ANSWERS = Path(__file__).with_name("ten_answers.csv")
 AUDIT = Path(chromium.__file__).with_name("audit.js")
 
 
@@ -83,29 +81,6 @@ def test_text_has_contrast(browser, site, name, scheme):
     assert [found for found in browser.js("audit.contrast()") if "text.inside" not in found] == []
 
 
-MOVING = """document.getAnimations().filter(a => a.effect.target.closest(".moving")).map(a => a.playState)"""
-
-
-def test_the_picture_of_the_first_page_moves_and_can_be_stopped(browser, site):
-    browser.size(*DESKTOP, still=True)
-    browser.open((site / "index.html").as_uri())
-    assert browser.js(MOVING) == []
-    browser.size(*DESKTOP)
-    states = browser.js(MOVING)
-    assert len(states) > 64 and set(states) == {"running"}
-    browser.js("document.querySelector('.moving input').click()")
-    assert set(browser.js(MOVING)) == {"paused"}
-
-
-def test_rustdocs_pages_open_quietly(browser, site):
-    if not (site / "rust").is_dir():
-        pytest.skip("the site was built without rustdoc's pages")
-    browser.size(*DESKTOP)
-    for name in ("index.html", "struct.Loader.html", "all.html"):
-        browser.open((site / "rust/vidrec" / name).as_uri())
-        assert messages(browser) == []
-
-
 def search(browser, site, query):
     """Addresses of the results below the site, each a list: that of the page, then those of its sections."""
     browser.open((site / "index.html").as_uri())
@@ -138,39 +113,3 @@ def test_the_search_gives_the_page_of_an_option_first(browser, site, query, comm
     page, option = search(browser, site, query)[0][:2]
     assert page == f"reference/commands/{command}.html"
     assert option.endswith(query.split()[-1]) or option.partition("#")[2].startswith(query)
-
-
-def answers():
-    with ANSWERS.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def clicks(site, wanted):
-    """The fewest clicks from the first page to a page or a place in it, over links and the contents at the sides."""
-    root = site / "index.html"
-    reached, known = {root}, {root}
-    goal = (site / wanted.partition("#")[0], wanted.partition("#")[2])
-    for number in range(6):
-        if not goal[1] and goal[0] in known:
-            return number
-        links = {found for page in reached for address in site_pages.document(page).links
-                 if (found := site_pages.target(site, page, address))}
-        if goal[1] and goal in links:
-            return number + 1
-        reached = {file for file, _ in links if file.suffix == ".html" and file.is_file()} - known
-        known |= reached
-    return None
-
-
-@pytest.mark.parametrize("row", answers(), ids=lambda row: row["question"])
-def test_ten_answers_are_two_clicks_away(site, row):
-    number = clicks(site, row["answer"])
-    assert number is not None and number <= 2, number
-
-
-@pytest.mark.parametrize("row", answers(), ids=lambda row: row["question"])
-def test_the_search_has_ten_answers_at_its_top(browser, site, row):
-    browser.size(*DESKTOP)
-    top = search(browser, site, row["query"])[:3]
-    page = row["answer"].partition("#")[0]
-    assert any(address.partition("#")[0] == page for result in top for address in result), top

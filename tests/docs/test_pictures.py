@@ -1,13 +1,10 @@
 """Pictures of the documents are as the scripts in scripts/draw make them, and stand where they are named."""
 import re
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import batch
 import diagrams
 import plots
-import pytest
-import svg
 import write
 
 ROOT = Path(__file__).parents[2]
@@ -24,32 +21,6 @@ def test_every_picture_has_a_script_and_a_page():
     pages = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))
     named = set(re.findall(r"pictures/([\w-]+\.\w+)", pages))
     assert named == {path.name for path in PICTURES.iterdir()}
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_texts_stay_inside_and_apart(name):
-    """As far as the widths of a common typeface tell."""
-    drawing = DRAWN[name]()
-    assert [wrong for layout in filter(None, (drawing, drawing.narrow)) for wrong in collisions(layout)] == []
-
-
-def collisions(drawing):
-    width, height = drawing.size
-    wrong, boxes = [], []
-    root = ElementTree.fromstring("\n".join(['<svg xmlns="http://www.w3.org/2000/svg">', *drawing.parts, "</svg>"]))
-    for element in root.iter("{http://www.w3.org/2000/svg}text"):
-        text, x, y = element.text, float(element.get("x")), float(element.get("y"))
-        classes = set((element.get("class") or "").split())
-        size = float(element.get("font-size") or (11.5 if classes & {"small", "mono"} else 13))
-        long = svg.width_of(text, size, "bold" in classes, "mono" in classes) * 0.95
-        left = x - {"middle": long / 2, "end": long}.get(element.get("text-anchor"), 0)
-        if left < -1 or left + long > width + 1 or y > height or y < size * 0.6:
-            wrong.append(f"{text!r} is not inside")
-        for other, a, b, line in boxes:
-            if left < b and a < left + long and abs(line - y) < size * 0.8:
-                wrong.append(f"{text!r} lies on {other!r}")
-        boxes.append((text, left, left + long, y))
-    return wrong
 
 
 def test_the_way_of_a_frame_has_the_steps_of_the_text():

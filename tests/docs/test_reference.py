@@ -64,17 +64,3 @@ def test_every_public_name_of_python_is_in_the_reference():
     for module in MODULES:
         wanted += [f"vidrec.{module}.{name}" for name in public_names(f"python/vidrec/{module}")]
     assert len(wanted) > 110 and [name for name in wanted if name not in listed] == []
-
-
-@pytest.mark.full
-def test_no_markup_of_another_kind_is_left(site):
-    """Roles of Sphinx, includes, and fences that are none."""
-    left = re.compile(r":(func|class|meth|attr|mod):(`|<code>)|<!-- (include|commands|words)|^--8&lt;--|<p>(```|~~~)|\]\(rust:", re.M)
-    for page in site_pages.guide(site):
-        assert not left.search(page.read_text(encoding="utf-8")), page
-
-
-@pytest.mark.full
-def test_the_words_are_those_of_contributing(site):
-    text = (site / "reference/words.html").read_text(encoding="utf-8")
-    assert "<td>shard</td>" in text and "We do not write" not in text

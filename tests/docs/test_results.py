@@ -81,16 +81,3 @@ def test_tables_have_the_figures_of_the_results():
             odd = [n for cell in cells for n in numbers(cell) if name in known and n not in known[name]]
             wrong += [f"{name}: nobody measured {odd}"] if odd else []
     assert not wrong
-
-
-def test_all_results_are_shown_as_a_whole():
-    """No row and no column is left out everywhere."""
-    shown = {}
-    for path in DOCUMENTS:
-        for marker, heads, rows in tables(path.read_text(encoding="utf-8")):
-            shown.setdefault(marker, set()).update((name, head) for name, *_ in rows for head in heads[1:])
-    for name in results.names():
-        given = results.load(name)
-        cells = {(row.name, column) for row in given.rows
-                 for column, value in zip(given.columns, row.values) if value is not None}
-        assert not cells - shown.get(name, set()), f"{name}: {cells - shown.get(name, set())}"

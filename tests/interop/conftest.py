@@ -89,32 +89,6 @@ def packed(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def tracked(packed, tmp_path_factory):
-    """Three clips with tracks of several types and timings; the second one has no caption. And what these tracks are."""
-    folder = tmp_path_factory.mktemp("tracked")
-    rows, tracks = [], []
-    for n, name in enumerate(list(VIDEOS)[:3]):
-        action = np.random.default_rng(n).normal(size=(50, 3)).astype("<f4")
-        np.save(folder / f"{n}.npy", action)
-        words = [[0, 0.5, "öffnet"], [0.25, 1, "zu"]]
-        rows.append({"path": str(packed.parent / "videos" / name), "action": f"{n}.npy", "t": [0, 0.5], "x": [n, 7]})
-        track = {
-            "track.action": action,
-            "track.point": np.array([n, 7], "<i8"),
-            "track.point.times": np.array([0, 500_000_000]),
-        }
-        if n != 1:
-            rows[-1]["words"] = words
-            track["track.caption"] = [text for *_, text in words]
-            track["track.caption.times"] = np.array([[0, 500_000_000], [250_000_000, 1_000_000_000]])
-        tracks.append(track)
-    (folder / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    given = ["action=action,rate=50", "Caption=words,spans", "point=x,times=t,type=i64,tolerance=1"]
-    run("pack", folder / "list.jsonl", "-o", folder / "set", "-n", 2, *(w for t in given for w in ("--track", t)))
-    return folder / "set", tracks
-
-
-@pytest.fixture(scope="session")
 def shards(packed, tmp_path_factory):
     """The same clips as two record files: the second one has one clip less."""
     folder = tmp_path_factory.mktemp("shards")

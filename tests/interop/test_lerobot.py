@@ -3,8 +3,7 @@ import os
 
 import numpy as np
 import pytest
-from conftest import clips, rgb, run
-from reader import open_dataset
+from conftest import clips, rgb
 
 vidrec = pytest.importorskip("vidrec", reason="not asked for: the Python package was not built")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -89,48 +88,6 @@ def test_what_lerobot_records_comes_in(codec, written, packed_of, tmp_path):
         else:
             assert attributes["task"] == "task 0"
     assert len(dataset) == sum(LENGTHS)
-
-
-def noise(number):
-    """A picture that takes many bytes, with the number in bars in its upper half."""
-    shown = np.random.default_rng(number).integers(0, 256, (8 * HEIGHT, 8 * WIDTH, 3), np.uint8)
-    shown[:4 * HEIGHT] = np.kron(picture(number), np.ones((4, 8, 1), np.uint8))
-    return shown
-
-
-def test_cameras_of_an_episode_have_one_clock(tmp_path):
-    """The files of a camera end at other episodes than those of another, whose pictures take fewer bytes, and a third camera is
-    in Parquet."""
-    shapes = {"top": ("video", (HEIGHT, WIDTH, 3)), "noise": ("video", (8 * HEIGHT, 8 * WIDTH, 3)), "side": ("image", (HEIGHT, WIDTH, 3))}
-    names = ["height", "width", "channels"]
-    features = {f"observation.images.{camera}": {"dtype": dtype, "shape": shape, "names": names} for camera, (dtype, shape) in shapes.items()}
-    features["action"] = {"dtype": "float32", "shape": (1,), "names": None}
-    dataset = LeRobotDataset.create(
-        "test/set", fps=FPS, features=features, root=tmp_path / "robot", video_backend="pyav", video_files_size_in_mb=1)
-    n = 0
-    for length in [7, 12, 5]:
-        for _ in range(length):
-            shown = {"top": picture(n), "noise": noise(n), "side": picture(n)}
-            images = {f"observation.images.{camera}": image for camera, image in shown.items()}
-            dataset.add_frame({**images, "action": np.float32([n]), "task": "look"})
-            n += 1
-        dataset.save_episode()
-    dataset.finalize()
-    videos = [sorted((tmp_path / f"robot/videos/observation.images.{camera}").rglob("*.mp4")) for camera in ["top", "noise"]]
-    assert [len(files) for files in videos] == [1, 3]
-    vidrec.convert.from_lerobot(tmp_path / "robot", tmp_path / "set", frames="all", size="original")
-    found = list(open_dataset(tmp_path / "set").clips)
-    assert len(found) == 9
-    episodes = [found[i:i + 3] for i in range(0, 9, 3)]
-    for first, episode in zip([0, 7, 19], episodes):
-        seconds = []
-        for clip in episode:
-            upper = [rgb(clip.jpeg(t)) for t in range(len(clip.frames))]
-            upper = [image if image.shape[0] == HEIGHT else image[::4, ::8][:HEIGHT] for image in upper]
-            assert [number(image) for image in upper] == list(range(first, first + len(clip.frames)))
-            seconds.append([frame.pts * clip.time_base[0] / clip.time_base[1] for frame in clip.frames])
-        assert all(np.allclose(times, np.arange(len(times)) / FPS, rtol=0, atol=1e-4) for times in seconds)
-    assert "nothing found" in run("check", tmp_path / "set", "--only", "clock")
 
 
 def test_depth_has_the_numbers_that_lerobot_reads_in_meters(tmp_path):

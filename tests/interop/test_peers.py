@@ -1,9 +1,6 @@
 """GulpIO2, WebDataset and FFmpeg on what vidrec writes, vidrec on what the first two write."""
-import csv
 import json
-import subprocess
 
-import numpy as np
 import pytest
 import webdataset
 from conftest import FRAMES, HEIGHT, WIDTH, clips, jpeg, rgb, run
@@ -112,22 +109,6 @@ class TestWebdataset:
         decoded = next(iter(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8")))
         assert decoded["000.jpg"].shape == (HEIGHT, WIDTH, 3)
 
-    def test_webdataset_reads_every_track(self, tracked, tmp_path):
-        path, expected = tracked
-        self.vidrec.convert.to_webdataset(path, tmp_path / "out")
-        shards = sorted(str(p) for p in (tmp_path / "out").glob("*.tar"))
-        # Its own decoders of .npy and .json.
-        samples = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
-        assert len(samples) == len(expected)
-        for sample, tracks in zip(samples, expected):
-            found = {key.rpartition(".")[0]: value for key, value in sample.items() if key.startswith("track.")}
-            assert found.keys() == tracks.keys()
-            for name, values in tracks.items():
-                if isinstance(values, list):
-                    assert found[name] == values
-                else:
-                    assert found[name].dtype == values.dtype and np.array_equal(found[name], values), name
-
     def sample(self, n):
         frames = {f"{t}.jpg": jpeg(10 * n + t) for t in reversed(range(12))}
         return {"__key__": f"some/folder/s{n}", **frames, "json": {"caption": f"no {n}"}, "cls": n % 3, "mp3": b"..."}
@@ -146,47 +127,3 @@ class TestWebdataset:
         report = self.vidrec.convert.from_webdataset(tar, tmp_path / "set")
         assert report.notes == ("ignored .mp3 files: 4",)
         assert clips(tmp_path / "set") == [self.expected(n) for n in range(4)]
-
-    @pytest.mark.parametrize("cut, least", [(100, 3), (9000, 3), (60000, 1)])
-    def test_a_cut_file(self, tar, tmp_path, cut, least):
-        tar.write_bytes(tar.read_bytes()[:-cut - 1024])
-        with pytest.raises(self.vidrec.DecodeError, match="was cut"):
-            self.vidrec.convert.from_webdataset(tar, tmp_path / "set")
-        self.vidrec.convert.from_webdataset(tar, tmp_path / "set", salvage=True)
-        found = clips(tmp_path / "set")
-        assert found == [self.expected(n) for n in range(len(found))] and least <= len(found) <= 3
-
-
-def test_tables_say_the_same_in_both_forms(packed, tmp_path):
-    for rows in "clips", "frames":
-        out = {form: tmp_path / f"{rows}.{form}" for form in ("csv", "jsonl")}
-        for form, path in out.items():
-            run("export", "metadata", packed, "-o", path, "--format", form, "--rows", rows)
-        lines = [json.loads(line) for line in out["jsonl"].read_text().splitlines()]
-        with open(out["csv"], newline="") as file:
-            texts = list(csv.DictReader(file))
-        assert len(lines) == len(texts) == (6 if rows == "clips" else 6 * FRAMES)
-        for line, text in zip(lines, texts):
-            if rows == "clips":
-                assert line.pop("attributes") == json.loads(text.pop("attributes"))
-            assert {k: "" if v is None else str(v) for k, v in line.items()} == text
-        sources = [source for source, *_ in clips(packed) for _ in range(1 if rows == "clips" else FRAMES)]
-        assert [line["source"] for line in lines] == sources
-
-
-def test_folders_of_pictures_come_in_untouched(tmp_path):
-    for name in "b/two/img_10.jpg", "b/two/img_9.jpg", "a/one/img_1.jpg":
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_bytes(jpeg(len(name)) + name.encode())
-    run("import", "frames", tmp_path / "in", "-o", tmp_path / "set")
-    stored = [(source, label, name, [j[-9:] for j in jpegs]) for source, label, name, _, jpegs in clips(tmp_path / "set")]
-    assert stored == [("a/one", 0, "a", [b"img_1.jpg"]), ("b/two", 1, "b", [b"img_9.jpg", b"mg_10.jpg"])]
-
-
-def test_what_is_there_is_not_replaced(packed, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/mine.txt").write_text("mine")
-    for form in "mxnet", "gulp", "frames":
-        assert "the folder is not empty" in run("export", form, packed, "-o", tmp_path / "out", status=1)
-    assert "the file already exists" in run("export", "metadata", packed, "-o", tmp_path / "out/mine.txt", status=1)
-    assert [p.name for p in tmp_path.iterdir()] == ["out"] and (tmp_path / "out/mine.txt").read_text() == "mine"

@@ -2,7 +2,6 @@
 import contextlib
 import json
 import math
-import os
 import subprocess
 
 from programs import built, run
@@ -29,6 +28,16 @@ def make(folder, text=HOSTILE):
     tracks = ["--track", "action=actions,rate=20", "--track", "caption=words,spans", "--audio", "16000"]
     run("vidrec", "pack", folder / "list.jsonl", "-o", folder / "set", "--all", "--size", "120", *tracks)
     return folder / "set"
+
+
+def export(folder):
+    """Its page, and one about it and a part of it, which leaks. Not all clips of its findings are shown."""
+    out = folder.parent / "page.html"
+    told = json.loads(run("vidrec", "browse", folder, "--export", out, "--json"))
+    assert told["shown"]["clips"] == 10
+    run("vidrec", "subset", folder, "--clips", "0-2", "-o", folder.parent / "part")
+    run("vidrec", "browse", folder, folder.parent / "part", "--export", folder.parent / "two.html", "--clips", "4")
+    return folder.parent
 
 
 @contextlib.contextmanager

@@ -25,7 +25,6 @@ def backend(monkeypatch, tmp_path):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("LIBCLANG_PATH", "/usr/lib")
-    monkeypatch.delenv("MATURIN_PEP517_ARGS", raising=False)
     spec = importlib.util.spec_from_file_location("build_backend", BACKEND)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -33,33 +32,23 @@ def backend(monkeypatch, tmp_path):
     return module
 
 
-def args(backend, given=None):
+@pytest.mark.parametrize(
+    ("found", "given", "asked", "expected"),
+    [
+        (True, None, "", PACK),
+        (True, {"editable-mode": "x"}, "--profile dev", ["--profile", "dev", *PACK]),
+        (False, None, "", []),
+        (False, {"maturin.build-args": "--features static-ffmpeg"}, "", ["--features", "static-ffmpeg"]),
+        (False, None, "--features=pack", ["--features=pack"]),
+    ],
+)
+def test_it_packs_where_the_development_files_are_and_says_how_to_get_them(backend, monkeypatch, capsys, found, given, asked, expected):
+    backend.find(found)
+    monkeypatch.setenv("MATURIN_PEP517_ARGS", asked)
     backend.build_wheel("wheels", given)
-    return backend.maturin.given["maturin.build-args"]
-
-
-def test_with_the_development_files_it_packs(backend, monkeypatch, capsys):
-    backend.find(True)
-    assert args(backend) == PACK
-    assert args(backend, {"editable-mode": "x"}) == PACK
-    monkeypatch.setenv("MATURIN_PEP517_ARGS", "--profile dev")
-    assert args(backend) == ["--profile", "dev", *PACK]
-    assert capsys.readouterr().err == ""
-
-
-def test_without_them_it_says_how_to_get_them(backend, capsys):
-    backend.find(False)
-    assert args(backend) == []
+    assert backend.maturin.given["maturin.build-args"] == expected
     said = capsys.readouterr().err
-    assert "cannot pack videos" in said and "apt-get install" in said and "libavcodec-dev" in said
-
-
-def test_features_that_are_named_are_taken_as_they_are(backend, monkeypatch, capsys):
-    backend.find(False)
-    assert args(backend, {"maturin.build-args": "--features static-ffmpeg"}) == ["--features", "static-ffmpeg"]
-    monkeypatch.setenv("MATURIN_PEP517_ARGS", "--profile dev --features=pack")
-    assert args(backend) == ["--profile", "dev", "--features=pack"]
-    assert capsys.readouterr().err == ""
+    assert ("cannot pack videos" in said and "apt-get install" in said and "libavcodec-dev" in said) == (expected == [])
 
 
 def test_the_error_has_the_same_packages(backend):

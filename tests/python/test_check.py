@@ -46,3 +46,14 @@ def test_progress_is_in_clips_and_wrong_words_are_refused(ds):
         vidrec.check(ds, distance=1000)
     with pytest.raises(vidrec.UsageError, match="no data set"):
         vidrec.check([])
+
+
+def test_a_page_is_the_same_for_paths_and_data_sets(train, ds, tmp_path):
+    told = vidrec.report({"a": train, "b": ds}, tmp_path / "page.html", title="T", budget="2MB", threads=1)
+    page = (tmp_path / "page.html").read_bytes()
+    assert (told.title, told.page_bytes, told.shown.clips) == ("T", len(page), 24) and told.findings["leak"] > 0
+    again = vidrec.report({"a": ds, "b": train}, tmp_path / "again.html", title="T", budget=2_000_000)
+    assert again == told and (tmp_path / "again.html").read_bytes() == page
+    assert vidrec.report([ds], check=False).shown is None
+    with pytest.raises(vidrec.UsageError, match="selections"):
+        vidrec.report(ds[:3])

@@ -63,11 +63,3 @@ def test_a_forked_process_shares_it_and_the_parent_goes_on(ds, memory):
     assert process.exitcode == 0 and same(got, first) and misses == 0
     assert same(frames(loader), frames(make(ds)))
     assert len(list(pathlib.Path(memory).glob("*/*.planes"))) == 1, "the child has not removed it"
-
-
-def test_options_that_make_no_sense_are_named(ds, memory):
-    for cache in ["lots", 0, 100, "9999TB", True, vidrec.DecodedCache("8MB", dir="/proc")]:
-        with pytest.raises(vidrec.UsageError, match="decoded_cache"):
-            make(ds, decoded_cache=cache)
-    with pytest.raises(vidrec.UsageError, match="loader option decoded_cache: .*expected a size such as 1GiB"):
-        vidrec.DecodedCache("lots", dir=memory)

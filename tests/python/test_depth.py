@@ -79,17 +79,6 @@ def test_depth_follows_the_frames(path, crop, frames):
     assert flips == {False, True}
 
 
-def test_without_follow_depth_comes_as_stored(path):
-    (batch,) = vidrec.Loader(path, 5, frames=2, crop=16, tracks={"depth": vidrec.track()}, output="numpy", shuffle=False)
-    for b, params in enumerate(batch.params):
-        assert (batch.tracks["depth"][b] == depth_of(int(batch.clips[b]))[list(params.frames)]).all()
-    clip = vidrec.open(path)[2]
-    for name in ("depth", "timed"):
-        assert clip.track(name).values.dtype == np.uint16 and (clip.track(name).values == depth_of(2)).all()
-    assert vidrec.open(path).tracks["depth"].shape == (HEIGHT, WIDTH)
-    assert "depth" not in vidrec.open(path).track_stats()
-
-
 def test_depth_follows_the_camera_that_it_names(path):
     cameras = vidrec.Cameras(["top"], own={"top": vidrec.Camera(flip=1.0)})
     options = {"frames": 2, "crop": vidrec.Cover((24, 32)), "cameras": cameras, "output": "numpy", "shuffle": False}
@@ -99,9 +88,3 @@ def test_depth_follows_the_camera_that_it_names(path):
         assert params.flip and (batch.tracks["depth"][b, 0] == seen(stored, params.window, True, (24, 32))).all()
     with pytest.raises(vidrec.UsageError, match="follow.*no such camera.*top"):
         vidrec.Loader(path, 5, tracks={"depth": vidrec.track(follow="wrist")}, **options)
-
-
-def test_only_pictures_as_they_are_can_follow(rig_path):
-    for track in (vidrec.track(follow="frames"), vidrec.track(follow="frames", how="linear")):
-        with pytest.raises(vidrec.UsageError, match="only pictures"):
-            vidrec.Loader(rig_path, 2, frames=2, crop=16, tracks={"action": track})

@@ -1,5 +1,5 @@
 """Batches made on a device: the kernels, run by a processor, give what the loader gives, whatever its options."""
-import contextlib
+import io
 import json
 import multiprocessing
 import os
@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import vidrec
 
@@ -113,67 +114,22 @@ def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
     assert made > 150 and refused < 60, (made, refused)
 
 
-def test_a_run_moves_between_processor_and_device(rig):
-    options = {"frames": 4, "crop": vidrec.RandomResizedCrop(24), "shuffle": True, "flip": 0.5}
-    whole = [facts(batch) for batch in vidrec.Loader(rig, 2, **options)]
-    first = vidrec.Loader(rig, 2, device=DEVICE, **options)
-    batches = iter(first)
-    begun = [facts(next(batches)) for _ in range(2)]
-    state = first.state_dict()
-    rest = vidrec.Loader(rig, 2, **options)
-    rest.load_state_dict(state)
-    back = vidrec.Loader(rig, 2, device=DEVICE, **options)
-    back.load_state_dict(state)
-    assert begun == whole[:2]
-    resumed = [facts(batch) for batch in rest]
-    assert resumed == [facts(batch) for batch in back]
-    assert [known[0] for known in resumed] == [known[0] for known in whole[2:]]
-    assert facts(first.batch(0, 3)) == whole[3]
-
-
-def test_it_works_in_a_process_that_was_forked_or_spawned(ds):
-    expected = [facts(batch)[0] for batch in vidrec.Loader(ds, 4, crop=24)]
+def test_it_works_in_a_process_that_was_spawned(ds):
     loader = vidrec.Loader(ds, 4, crop=24, device=DEVICE, device_cache="1MB")
-    assert [facts(batch)[0] for batch in loader] == expected
+    expected = of_frames(vidrec.Loader(ds, 4, crop=24))
+    assert of_frames(loader) == expected
     loader.set_epoch(0)
-    # CUDA does not work in a process that was forked after it began.
-    for method in ("fork", "spawn") if DEVICE == "cpu" else ("spawn",):
-        with multiprocessing.get_context(method).Pool(1) as pool:
-            assert pool.apply(of_frames, (loader,)) == expected
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(of_frames, (loader,)) == expected
 
 
 def of_frames(loader):
     return [facts(batch)[0] for batch in loader]
 
 
-def test_a_gpu_that_cannot_be_used_is_an_error_that_says_why(ds, monkeypatch):
-    from vidrec._device import maker
-
-    def begin(device):
-        raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
-
-    monkeypatch.setattr(maker.wp, "get_device", begin)
-    with pytest.raises(vidrec.UsageError, match="option device: cpu cannot be used: Cannot re-initialize CUDA in forked"):
-        vidrec.Loader(ds, 4, crop=24, device="cpu")
-
-
-def test_a_device_without_memory_is_an_error_that_says_what_to_do(ds, monkeypatch):
+def test_a_device_without_memory_is_an_error_that_says_what_to_do(ds):
     with pytest.raises(vidrec.UsageError, match="device_cache: cpu has no room for 1000000000000000 bytes; give less"):
         vidrec.Loader(ds, 4, crop=24, device="cpu", device_cache=10**15)
-    batches = iter(vidrec.Loader(ds, 4, crop=24, device=DEVICE))
-
-    def full(*_, **__):
-        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-
-    with monkeypatch.context() as full_memory:
-        full_memory.setattr(torch, "empty", full)
-        with pytest.raises(vidrec.UsageError, match="make batches or device_cache smaller .CUDA out of memory"):
-            next(batches)
-    # The next batch still comes, or the one after it, if the next was begun together with the one that failed.
-    with contextlib.suppress(vidrec.UsageError):
-        assert next(batches).number == 1
-        return
-    assert next(batches).number == 2
 
 
 def folder_of_frames(tmp_path, jpegs):
@@ -204,33 +160,23 @@ def outcome(loader):
 
 
 def changed(jpeg, draw):
-    """A JPEG with other bytes in its tables or tiles, or with tiles that are swapped, doubled, cut, left out or renumbered."""
-    how = draw.choice(["bytes", "bytes", "tables", "tiles", "tiles", "end"])
-    start = entropy_coded(jpeg)
-    if how == "end":
-        return jpeg[: draw.randrange(start, len(jpeg))] + b"\xff\xd9"
+    """A JPEG with other bytes in its tables or tiles, or with tiles that are swapped, doubled, cut or left out."""
+    how, start = draw.choice(["bytes", "bytes", "tables", "swap", "double", "cut", "leave out"]), entropy_coded(jpeg)
     if how in ("bytes", "tables"):
         damaged = bytearray(jpeg)
-        place = (lambda: draw.randrange(start, len(jpeg) - 2)) if how == "bytes" else (lambda: draw.randrange(2, start))
         for _ in range(draw.choice([1, 1, 1, 3, 30])):
-            damaged[place()] = draw.choice([0, 255, draw.randrange(256)])
+            place = draw.randrange(start, len(jpeg) - 2) if how == "bytes" else draw.randrange(2, start)
+            damaged[place] = draw.choice([0, 255, draw.randrange(256)])
         return bytes(damaged)
     # Tiles with the markers between them.
     parts = re.split(rb"(\xff[\xd0-\xd7])", jpeg[start:-2])
     i, j = (2 * draw.randrange((len(parts) + 1) // 2) for _ in range(2))
-    what = draw.choice(["swap", "double", "cut", "leave out", "fill", "renumber"])
-    if what == "swap":
+    if how == "swap":
         parts[i], parts[j] = parts[j], parts[i]
-    elif what == "double":
-        parts[i] += parts[i]
-    elif what == "cut":
-        parts[i] = parts[i][: len(parts[i]) // 2]
-    elif what == "leave out":
+    elif how == "leave out":
         del parts[i : i + 2]
-    elif what == "fill":
-        parts[i] = b"\xff\x00" * (len(parts[i]) // 2)
-    elif len(parts) > 1:
-        parts[draw.randrange(len(parts) // 2) * 2 + 1] = bytes([0xFF, 0xD0 + draw.randrange(8)])
+    else:
+        parts[i] = 2 * parts[i] if how == "double" else parts[i][: len(parts[i]) // 2]
     return jpeg[:start] + b"".join(parts) + b"\xff\xd9"
 
 
@@ -240,31 +186,22 @@ TRIALS = int(os.environ.get("VIDREC_DEVICE_TRIALS", 40))
 
 def test_damaged_tiles_have_the_verdict_of_the_processor(ds, tmp_path):
     jpegs = [ds[i].jpeg(t) for i in range(3) for t in range(8)]
-    # What fuzzing found, where it has run. The first five bytes are not of the JPEG.
-    corpus = Path(__file__).parents[2] / "fuzz/corpus/decoders"
-    known = [file.read_bytes()[5:] for file in sorted(corpus.glob("*"))] if TRIALS > 40 else []
     draw, kinds = random.Random(5), []
     for trial in range(TRIALS):
-        jpeg = known[trial] if trial < len(known) else changed(draw.choice(jpegs), draw)
         (tmp_path / str(trial)).mkdir()
         try:
-            dataset = folder_of_frames(tmp_path / str(trial), [jpeg])
+            dataset = folder_of_frames(tmp_path / str(trial), [changed(draw.choice(jpegs), draw)])
         except subprocess.CalledProcessError:
             continue
         options = {"frames": 1, "crop": vidrec.CenterCrop(draw.choice([72, (8, 12), 36]), reducing_gap=1.0)}
         found, wanted = (outcome(vidrec.Loader(dataset, 1, **options, **more)) for more in ({"device": DEVICE}, {}))
         assert found == wanted, trial
         kinds.append(isinstance(wanted, list))
-    print("decoded, refused:", sum(kinds), len(kinds) - sum(kinds), "of", TRIALS)
     assert 0 < sum(kinds) < len(kinds), "both verdicts occur"
 
 
 def noise(**options):
     """A JPEG as Pillow writes it."""
-    import io
-
-    from PIL import Image
-
     to = io.BytesIO()
     Image.effect_noise((64, 48), 80).convert("RGB").save(to, "JPEG", **options)
     return to.getvalue()
@@ -377,45 +314,6 @@ def test_the_kernels_compile_for_gpus_without_fused_operations(wp, tmp_path, mon
         assert not any(re.search(r"\bfma\.|\bmad\.[a-z.]*f32", text) for text in texts), arch
 
 
-KERNEL = """
-import sys
-import warp as wp
-from vidrec._device import arrays
-from vidrec._device.blocks import dequantized
-from vidrec._device.transforms import Block
-
-wp.config.mode = "debug"
-
-@wp.kernel
-def access(a: wp.array(dtype={type}), i: int):
-    {what}
-
-wp.launch(access, 1, [wp.zeros({length}, dtype={type}, device=sys.argv[1]), int(sys.argv[2])], device=sys.argv[1])
-wp.synchronize()
-print("did it")
-"""
-
-
-@pytest.mark.parametrize(
-    ("what", "kind", "length", "last", "beyond"),
-    [
-        ("value = arrays.at(a, i)", "wp.int16", 8, 7, [8, -1]),
-        ("value = arrays.at(a, wp.int64(i))", "wp.uint8", 8, 7, [8, -1]),
-        ("value = arrays.four_at(a, i)", "wp.uint8", 8, 4, [5, -1]),
-        ("arrays.put(a, wp.int64(i), wp.float32(1.0))", "wp.float32", 8, 7, [8, -1]),
-        ("arrays.put_four(a, wp.int64(i), 1, 2, 3, 4)", "wp.uint8", 8, 4, [8, -4, 3]),
-        ("v = dequantized(Block(), a, i)", "wp.uint16", 64, 0, [1, -1]),
-    ],
-)
-def test_a_wrong_index_ends_a_kernel_that_checks_bounds(tmp_path, what, kind, length, last, beyond):
-    program = tmp_path / "access.py"
-    program.write_text(KERNEL.format(what=what, type=kind, length=length))
-    for i in [last, *beyond]:
-        run = subprocess.run([sys.executable, program, DEVICE, str(i)], capture_output=True, text=True)
-        assert ("did it" in run.stdout, run.returncode == 0) == (i == last, i == last), (i, run.stdout, run.stderr)
-        assert i == last or "ssertion" in run.stderr, run.stderr
-
-
 def test_the_program_measures_a_device(train):
     command = [vidrec_program(), "bench", train, "batch_size=4", 'crop={"CenterCrop": {"size": [24, 32]}}', "dtype=float32"]
     command.append("normalize=imagenet")
@@ -425,7 +323,3 @@ def test_the_program_measures_a_device(train):
     assert report["device"].startswith(DEVICE)
     assert (report["shape"], report["bytes_per_frame"]) == ([4, 8, 3, 24, 32], 3 * 24 * 32 * 4)
     assert report["frames_per_second"] > 0 and report["stats"]["device_kept_bytes"] > 0
-    run = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert " frames/s, " in run.stdout and f"clips/s on {report['device']}; batches of [4, 8, 3, 24, 32]" in run.stdout
-    run = subprocess.run([*command, "crop=Nowhere(3)"], capture_output=True, text=True)
-    assert run.returncode == 1 and run.stderr.startswith("vidrec: ")

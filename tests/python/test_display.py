@@ -1,51 +1,25 @@
 """What data sets, clips, batches and loaders show in notebooks and terminals."""
 import base64
+import html
 import io
 import re
 import sys
 import types
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import vidrec
-from vidrec import _display, _pictures
 
 
-class Page(HTMLParser):
-    """The pictures and the text of a page, whose tags must be closed in order."""
+class Page:
+    """The pictures and the text of a page."""
 
     def __init__(self, page):
-        super().__init__()
-        self.pictures, self.text, self.opened = [], "", []
-        self.feed(page)
-        self.close()
-        assert not self.opened
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "img":
-            kind, data = dict(attrs)["src"].split(",")
-            assert kind == "data:image/png;base64" and dict(attrs)["alt"] is not None
-            self.pictures.append(np.asarray(Image.open(io.BytesIO(base64.b64decode(data)))))
-        else:
-            self.opened.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.opened.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data + "\n"
-
-
-def test_a_png_has_the_pixels(ds):
-    picture = np.random.default_rng(1).integers(0, 256, (13, 7, 3), np.uint8)
-    assert np.array_equal(np.asarray(Image.open(io.BytesIO(_pictures.png(picture)))), picture)
-    assert np.array_equal(_pictures.reduced(picture, 13), picture)
-    whole = _pictures.reduced(picture[:12, :6], 4)
-    assert np.array_equal(whole[0, 0], np.rint(picture[:3, :3].reshape(9, 3).mean(axis=0)))
-    assert _pictures.evenly(3, 4) == [0, 1, 2] and _pictures.evenly(100, 4) == [12, 37, 62, 87]
+        pictures = re.findall(r'<img [^>]*src="data:image/png;base64,([^"]+)"', page)
+        self.pictures = [np.asarray(Image.open(io.BytesIO(base64.b64decode(picture)))) for picture in pictures]
+        self.text = html.unescape(re.sub("<[^>]*>", "\n", page))
 
 
 def test_a_data_set_shows_its_size_and_some_clips(ds):
@@ -62,10 +36,6 @@ def test_a_clip_shows_its_frames(ds):
     (picture,) = page.pictures
     assert picture.shape == (72, 8 * 96 + 7 * 2, 3)
     assert np.array_equal(picture[:, -96:], ds[7].frames()[7])
-
-
-def test_text_of_others_is_only_text(ds):
-    assert _display.page("<b>", [("a&b", "<script>alert(1)</script>" * 40)], []).count("<script>") == 0
 
 
 def test_a_damaged_clip_is_said_in_its_place(damaged):

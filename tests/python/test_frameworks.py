@@ -65,14 +65,6 @@ class TestLightning:
                 self.log("loss", loss, on_epoch=True, batch_size=len(batch))
                 return loss
 
-            def validation_step(self, batch, _):
-                self.log("right", (self.model(batch.frames.flatten(1)).argmax(1) == batch.labels).float().mean(), batch_size=len(batch))
-
-            test_step = validation_step
-
-            def predict_step(self, batch, _):
-                return batch.clips.tolist()
-
             def configure_optimizers(self):
                 if self.estimates:
                     assert self.trainer.estimated_stepping_batches == 18
@@ -116,16 +108,6 @@ class TestLightning:
         seen = fit(make(ds), resume=checkpoint, max_epochs=3, estimates=estimates)
         assert seen == whole[step:], "also in the middle of an epoch, and if Lightning looks at the loader before the checkpoint"
 
-    def test_it_validates_tests_and_predicts(self, ds, fit):
-        test = make(ds, shuffle=False)
-        fit(make(ds), test, max_epochs=1)
-        right = [fit.trainer.validate(fit.module, test, verbose=False)[0]["right"], fit.trainer.test(fit.module, test, verbose=False)[0]["right"]]
-        with torch.no_grad():
-            counted = sum((fit.module.model(b.frames.flatten(1)).argmax(1) == b.labels).sum().item() for b in test)
-        assert right == pytest.approx([counted / 12] * 2)
-        assert fit.trainer.predict(fit.module, test) == clips(make(ds, shuffle=False))
-
-
 @pytest.mark.filterwarnings("ignore")
 class TestTrainer:
     """That of transformers."""
@@ -147,7 +129,7 @@ class TestTrainer:
                 logits = self.model(pixel_values.flatten(1))
                 return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
 
-        def trained(loader, resume=None, evaluate=None, is_callback=True, **options):
+        def trained(loader, resume=None, is_callback=True, **options):
             inputs = loader.map(lambda batch: dict(pixel_values=batch.frames, labels=batch.labels, clips=batch.clips))
             batches = TrainerLoader(inputs)
 
@@ -155,12 +137,9 @@ class TestTrainer:
                 def get_train_dataloader(self):
                     return batches
 
-                def get_eval_dataloader(self, eval_dataset=None):
-                    return evaluate.map(lambda batch: dict(pixel_values=batch.frames, labels=batch.labels))
-
             options = {"save_steps": 1, "num_train_epochs": 3, "report_to": "none", "use_cpu": True, "disable_tqdm": True, **options}
-            args = transformers.TrainingArguments(str(tmp_path / "run"), per_device_eval_batch_size=2, **options)
-            trainer = Clips(Module(), args, eval_dataset=loader.dataset, callbacks=[batches] if is_callback else [])
+            args = transformers.TrainingArguments(str(tmp_path / "run"), **options)
+            trainer = Clips(Module(), args, callbacks=[batches] if is_callback else [])
             trainer.train(resume_from_checkpoint=resume and str(tmp_path / f"run/checkpoint-{resume}"))
             trained.trainer = trainer
             return trainer.model.seen
@@ -184,22 +163,6 @@ class TestTrainer:
         assert trained(make(ds, **options), resume=step, gradient_accumulation_steps=accumulated) == whole[done:]
         assert all(torch.equal(a, b) for a, b in zip(weights, trained.trainer.model.parameters()))
         assert trained.trainer.state.epoch == 3
-
-    def test_another_number_of_ranks_gets_the_rest(self, ds, trained):
-        (first, second) = self.batches(ds, 2)
-        trained(make(ds), max_steps=2)
-        rest = [trained(make(ds, rank=(rank, 2)), resume=2, max_steps=7) for rank in range(2)]
-        expected = sorted(sum((clips for clips, _ in first[2:]), []))
-        assert [len(batches) for batches in rest] == [5, 5]
-        assert sorted(sum((clips for batches in rest for clips, _ in batches[:2]), [])) == expected, "the rest of the epoch"
-        assert sorted(sum((clips for batches in rest for clips, _ in batches[2:]), [])) == list(range(12)), "and a whole one"
-
-    def test_it_evaluates(self, ds, trained):
-        trained(make(ds), max_steps=1, evaluate=make(ds, shuffle=False))
-        found = trained.trainer.evaluate()
-        with torch.no_grad():
-            losses = [loss_of(trained.trainer.model.model, batch) for batch in make(ds, shuffle=False)]
-        assert found["eval_loss"] == pytest.approx(torch.stack(losses).mean().item(), abs=1e-5)
 
     def test_what_cannot_resume_says_so(self, ds, trained):
         with pytest.raises(vidrec.UsageError, match="as a callback, too"):
@@ -273,19 +236,3 @@ class TestStatefulDataLoader:
         assert clips(second) == whole[2:]
         assert clips(second) == whole, "and then all of them again"
 
-    def test_single_samples_go_on_where_they_stopped(self, ds, stateful):
-        from vidrec.torch import MapDataset
-
-        def begin():
-            torch.manual_seed(1)
-            return stateful(MapDataset(ds, frames=2, crop=vidrec.RandomCrop(16)), batch_size=5, shuffle=True)
-
-        def sums(batches):
-            return [frames.flatten(1).sum(1).tolist() for frames, _ in batches]
-
-        whole = sums(begin())
-        first = begin()
-        next(iter(first))
-        second = begin()
-        second.load_state_dict(first.state_dict())
-        assert sums(second) == whole[1:]

@@ -1,6 +1,5 @@
 """Single samples for Grain. The page docs/frameworks/jax.md runs its pipelines with them."""
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -41,13 +40,6 @@ def test_there_are_no_other_samples(ds):
 def test_fields_come_beside_the_frames(ds):
     sample = Source(ds, crop=32, fields=["video.codec", "video.frames"])[3]
     assert sample["fields"] == {"video.codec": "h264", "video.frames": 12}
-
-
-def test_threads_may_ask_for_samples_at_the_same_time(ds):
-    source, batch = Source(ds, **OPTIONS), whole(ds, 0)
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda i: source[i % 12]["frames"], range(96)))
-    assert all(np.array_equal(frames, batch.frames[i % 12]) for i, frames in enumerate(found))
 
 
 def test_it_goes_to_another_process_and_tells_data_sets_apart(ds):

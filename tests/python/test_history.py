@@ -55,13 +55,6 @@ def window(n, current, count, stride, past):
     return wanted, (wanted >= 0) & (wanted < n)
 
 
-def lerobot(n, fps, current, delta_timestamps):
-    """What LeRobot documents of ``delta_timestamps``: each delta is a number of frames, an index beyond the episode
-    becomes that of its first or last frame, and ``is_pad`` says where."""
-    wanted = [current + round(delta * fps) for delta in delta_timestamps]
-    return [min(max(index, 0), n - 1) for index in wanted], [not 0 <= index < n for index in wanted]
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_padded_windows_are_those_of_the_model(episodes, seed):
     draw = np.random.default_rng(seed)
@@ -102,26 +95,3 @@ def test_padded_windows_are_those_of_the_model(episodes, seed):
             np.testing.assert_array_equal(batch.track_masks["action"][i], there)
             np.testing.assert_array_equal(batch.tracks["action"][i], values)
     assert found == len(expected) == len(range(found))
-
-
-@pytest.mark.parametrize("observed", [[-0.5, 0], [-0.4, 0, 0.4]])
-def test_samples_are_those_of_lerobot(episodes, observed):
-    """An observation and a chunk of actions, as policies are trained with: values, and where they are padded."""
-    chunk = [step / RATE for step in range(-1, 15)]
-    stride = round((observed[1] - observed[0]) * RATE)
-    frames = vidrec.Windows(len(observed), stride=stride, past=observed.index(0), pad="edge")
-    tracks = {"action": vidrec.track(steps=range(-1, 15), rate=RATE), "step": vidrec.track()}
-    dataset = front(episodes)
-    stored = [pictures(dataset, clip) for clip in range(len(LENGTHS))]
-    expected = iter([(clip, current) for clip, n in enumerate(LENGTHS) for current in range(n)])
-    for batch in vidrec.Loader(dataset, 3, frames=frames, crop=SIDE, tracks=tracks, output="numpy"):
-        for i in range(len(batch)):
-            clip, current = next(expected)
-            images, images_pad = lerobot(LENGTHS[clip], RATE, current, observed)
-            action, action_is_pad = lerobot(LENGTHS[clip], RATE, current, chunk)
-            assert (~batch.frame_mask[i]).tolist() == (~batch.track_masks["step"][i]).tolist() == images_pad
-            np.testing.assert_array_equal(batch.frames[i], stored[clip][images])
-            np.testing.assert_array_equal(batch.tracks["step"][i], actions_of(clip)[images])
-            assert (~batch.track_masks["action"][i]).tolist() == action_is_pad
-            np.testing.assert_array_equal(batch.tracks["action"][i], actions_of(clip)[action])
-    assert next(expected, None) is None

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from conftest import ROOT, make_videos
 from PIL import Image
-from programs import run
 from reader import open_dataset
 from verify import verify
 
@@ -116,36 +115,3 @@ def test_every_stored_frame_is_the_one_that_pyav_decodes_at_its_time(packed):
             found.append((psnr(pillow(clip.jpeg(t)), expected), clip.source, t))
     assert min(found)[0] >= 30, min(found)
     assert statistics.median(p for p, _, _ in found) >= 38
-
-
-def test_fill_bytes_keep_the_magic_off_the_grid_and_change_no_pixel(tmp_path):
-    picture = Image.effect_mandelbrot((96, 64), (-2, -1.5, 1, 1.5), 50).convert("RGB")
-    file = io.BytesIO()
-    picture.save(file, "JPEG", quality=90)
-    plain = file.getvalue()
-    for shift in range(4):
-        comment = b"." * shift + MAGIC + b"...."
-        forged = plain[:2] + b"\xff\xfe" + struct.pack(">H", 2 + len(comment)) + comment + plain[2:]
-        (tmp_path / f"{shift}").mkdir()
-        (tmp_path / f"{shift}/picture.jpg").write_bytes(forged)
-        vidrec.pack(tmp_path / f"{shift}", tmp_path / f"set{shift}", images=True, quality="original", size="original", isolate=False)
-        stored = next(open_dataset(tmp_path / f"set{shift}").clips).jpeg(0)
-        (record,) = (path.read_bytes() for path in (tmp_path / f"set{shift}").glob("shard-00000-*.rec"))
-        heads = [at for at in range(0, len(record), 4) if record[at : at + 4] == MAGIC]
-        assert heads == [0], "one part"
-        # The comment's own text begins 6 bytes into the JPEG, and the record's header is a multiple of 4.
-        needed = (6 + shift) % 4 == 0
-        assert (len(stored) > len(forged)) == needed and len(stored) <= len(forged) + 3
-        assert np.array_equal(pillow(stored), pillow(plain))
-
-
-@pytest.mark.full
-def test_the_rust_examples_write_pictures_and_decode_one(tmp_path):
-    jpegs = []
-    for i in range(3):
-        jpegs.append(tmp_path / f"{i}.jpg")
-        Image.effect_mandelbrot((96, 64), (-2, -1.5, 1, 1.5), 20 + 10 * i).convert("RGB").save(jpegs[i], "JPEG")
-    run("from_jpegs", tmp_path / "set", *jpegs)
-    assert [clip.jpeg(0) for clip in open_dataset(tmp_path / "set").clips] == [path.read_bytes() for path in jpegs]
-    picture = Image.open(io.BytesIO(run("frame_to_ppm", tmp_path / "set", "2", "0")))
-    assert np.array_equal(np.asarray(picture), pillow(jpegs[2].read_bytes()))

@@ -11,23 +11,6 @@ def make(ds, batch_size, **options):
     return vidrec.Loader(ds, batch_size, **{"crop": 32, "output": "numpy", **options})
 
 
-def clips(batches):
-    return [batch.clips.tolist() for batch in batches]
-
-
-def test_the_last_batch_is_smaller(ds):
-    loader = make(ds, 5)
-    batches = list(loader)
-    assert clips(batches) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [10, 11]] and len(loader) == 3
-    assert loader.shape == (5, 8, 3, 32, 32)
-    last = batches[-1]
-    assert last.frames.shape == (2, 8, 3, 32, 32) and len(last) == len(last.params) == len(last.sources) == 2
-    assert last.labels.shape == last.mask.shape == (2,) and last.mask.all()
-    assert last.frame_mask.shape == last.times.shape == (2, 8)
-    assert np.array_equal(last.frames, make(ds, 12).batch(0, 0).frames[10:])
-    assert clips(make(ds, 12)) == [list(range(12))], "and none is empty"
-
-
 def test_clips_that_ranks_cannot_share_are_named(ds):
     with pytest.warns(vidrec.LoaderWarning, match="2 of 12 samples are in no batch of an epoch"):
         loader = make(ds, 1, rank=(0, 5))

@@ -1,10 +1,7 @@
 """Data sets of LeRobot, versions 2 and 3, in files that are made here. What LeRobot itself writes is in tests/interop."""
 import io
 import json
-import shutil
 import subprocess
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -179,37 +176,18 @@ def test_an_interrupted_pack_is_resumed_and_parts_give_the_same(tmp_path):
     assert [clip.jpeg(0) for clip in one] == [clip.jpeg(0) for clip in other]
 
 
-def test_the_hub_gives_all_but_the_videos(tmp_path, monkeypatch):
-    asked, path = [], write(tmp_path / "robot")
-
-    def snapshot_download(name, *, local_dir, **how):
-        asked.append((name, how))
-        for folder in ("meta", "data"):
-            shutil.copytree(path / folder, local_dir / folder)
-        return str(local_dir)
-
-    monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
-    report = from_lerobot("hf://datasets/me/robot@v1", tmp_path / "set", root=path, frames=2)
-    assert (report.clips, report.failed) == (8, 0)
-    assert asked == [("me/robot", {"repo_type": "dataset", "revision": "v1", "allow_patterns": ["meta/*", "data/*"]})]
-    with pytest.raises(vidrec.UsageError, match="root="):
-        from_lerobot("s3://bucket/robot", tmp_path / "none")
-
-
 def test_what_is_wrong_is_named(tmp_path):
     path = write(tmp_path / "robot")
     info, whole = path / "meta/info.json", (path / "meta/info.json").read_text()
     for change, words in [
         ({"codebase_version": "v1.6"}, "version 2 or 3"),
-        ({"fps": "x"}, "ValueError"),
         ({"total_episodes": 5}, "expected episodes 0 to 4"),
         ({"features": {"action": {"dtype": "float32", "shape": [7]}}}, "no cameras"),
-        ({"features": []}, "AttributeError"),
     ]:
         info.write_text(json.dumps({**json.loads(whole), **change}))
         with pytest.raises(vidrec.Error, match=words):
             from_lerobot(path, tmp_path / "set")
-    for pattern in ["../{file_index}", "/etc/{chunk_index}", "{0.__class__}/a", "a/./{video_key}", "{x}"]:
+    for pattern in ["../{file_index}", "/etc/{chunk_index}", "{0.__class__}/a"]:
         info.write_text(json.dumps({**json.loads(whole), "video_path": pattern}))
         report = from_lerobot(path, tmp_path / "set", if_exists="replace")
         assert report.clips == 0 and "episode 0, observation.images.front" in report.failures[0].error, pattern

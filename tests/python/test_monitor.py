@@ -1,13 +1,10 @@
 """What a loader tells another process."""
-import dataclasses
 import gc
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -72,55 +69,6 @@ def test_a_folder_has_a_file_for_each_rank(train, tmp_path):
             assert list(loader)
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"rank-{rank:05}.jsonl" for rank in range(3)]
     assert [lines(tmp_path / f"rank-{rank:05}.jsonl")[-1]["rank"] for rank in range(3)] == [0, 1, 2]
-
-
-def test_a_file_for_prometheus_is_whole_whenever_it_is_read(ds, tmp_path):
-    parser = pytest.importorskip("prometheus_client.parser")
-    path = tmp_path / 'a "b\\ \n.prom'
-    loader = vidrec.Loader(ds, 4, crop=32, output="numpy", shuffle=True)
-
-    def scrape():
-        return {family.name: family for family in parser.text_string_to_metric_families(path.read_text())}
-
-    with loader.monitor(path, every=0.001):
-        for _ in range(5):
-            list(loader)
-            assert scrape()["vidrec_loader_running"].samples[0].value == 1
-    found = scrape()
-    assert found["vidrec_loader_running"].samples[0].value == 0
-    (batches,) = found["vidrec_loader_batches"].samples
-    assert batches.labels == {"loader": 'a "b\\ \n', "rank": "0"} and batches.value == 15
-    kinds = {name: family.type for name, family in found.items()}
-    assert kinds["vidrec_loader_batches"] == "counter" and kinds["vidrec_loader_ready"] == "gauge"
-    assert {"vidrec_loader_consumer_wait_seconds", "vidrec_loader_epoch"} <= kinds.keys()
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]
-
-
-def test_all_counters_of_a_loader_are_known(ds):
-    from vidrec import _prometheus
-    from vidrec.results import LoaderStats, RemoteStats
-
-    names = {field.name for field in dataclasses.fields(LoaderStats)}
-    names |= {f"remote_{field.name}" for field in dataclasses.fields(RemoteStats)} | {"source_samples"}
-    assert _prometheus.COUNTERS <= names
-
-
-def test_the_dashboard_shows_metrics_that_exist():
-    from vidrec import _prometheus
-
-    dashboard = (Path(__file__).parents[2] / "examples/grafana.json").read_text()
-    shown = set(re.findall(r"vidrec_loader_(\w+)", dashboard))
-    gauges = {"ready", "running"}
-    assert gauges < shown <= gauges | {f"{name}_total" for name in _prometheus.COUNTERS}
-
-
-def test_a_mix_has_metrics_of_each_source(ds):
-    from vidrec import _prometheus
-
-    told = {"rank": 3, "epoch": 1, "sources": {"a": {"samples": 5, "epochs": 0.5}, "b": {"samples": 7, "epochs": 1.5}}}
-    text = _prometheus.text(told, rank="3")
-    assert 'vidrec_loader_source_samples_total{rank="3",source="b"} 7' in text
-    assert text.count("# TYPE vidrec_loader_source_epochs gauge") == 1
 
 
 def test_a_path_that_cannot_be_is_an_error_at_once(ds, tmp_path):

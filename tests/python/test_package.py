@@ -118,48 +118,18 @@ def test_ctrl_c_ends_the_program(train):
 
 
 def test_verify_reports_all_problems_and_progress(train, damaged, tmp_path):
-    class Enough(Exception):
-        pass
-
     def stop(done, total):
-        raise Enough
+        raise ZeroDivisionError
 
     calls = []
     assert vidrec.verify(train, deep=True, progress=lambda *call: calls.append(call)).ok
     assert calls and calls[-1][0] <= calls[-1][1]
-    with pytest.raises(Enough):
+    with pytest.raises(ZeroDivisionError):
         vidrec.verify(train, progress=stop)
     report = vidrec.verify(damaged)
     assert not report.ok and {problem.kind for problem in report.problems} >= {"jpeg-crc"}
     with pytest.raises(vidrec.FileError):
         vidrec.verify(tmp_path / "nothing")
-
-
-def test_an_exception_from_progress_ends_a_pack_of_any_number_of_videos(videos, tmp_path):
-    code = """
-import sys
-import vidrec
-
-class Enough(Exception):
-    pass
-
-def progress(done, total):
-    raise Enough
-
-for n in (1, 2, 5):
-    inputs, out = sys.argv[2 : 2 + n], f"{sys.argv[1]}/{n}"
-    options = {"frames": 2, "size": 32, "threads": 2}
-    try:
-        vidrec.pack(inputs, out, progress=progress, **options)
-    except Enough:
-        pass
-    else:
-        sys.exit("no exception")
-    assert vidrec.pack(inputs, out, if_exists="resume", **options).clips == n
-"""
-    inputs = sorted(path for path in videos.rglob("*") if path.is_file())[:5]
-    # Only what hangs takes as long.
-    subprocess.run([sys.executable, "-c", code, tmp_path, *inputs], check=True, timeout=300)
 
 
 def test_pack_says_what_it_left_out(videos, tmp_path):
@@ -169,14 +139,10 @@ def test_pack_says_what_it_left_out(videos, tmp_path):
     (source / "bad.mp4").write_bytes(b"no video")
     calls = []
     report = vidrec.pack(source.parent, tmp_path / "out", frames=3, size=(24, 32), progress=lambda *c: calls.append(c))
-    assert (report.clips, report.failed, report.failures[0].source) == (1, 1, "a/bad.mp4")
-    assert calls[-1] == (2, 2)
+    assert (report.clips, report.failed, report.failures[0].source, calls[-1]) == (1, 1, "a/bad.mp4", (2, 2))
     assert vidrec.open(tmp_path / "out")[0].frames().shape == (3, 24, 32, 3)
-    assert vidrec.inspect(tmp_path / "out").settings["frames"] == 3
     with pytest.raises(vidrec.UsageError, match="already"):
         vidrec.pack(source.parent, tmp_path / "out")
-    with pytest.raises(vidrec.UsageError):
-        vidrec.pack(source.parent, tmp_path / "other", sample="best")
     with pytest.raises(vidrec.DecodeError):
         vidrec.pack(source.parent, tmp_path / "other", max_failures=0)
     assert not (tmp_path / "other" / "dataset.json").exists()
@@ -199,35 +165,6 @@ def test_processes_that_decode_give_the_same_files(videos, tmp_path, capfd):
     vidrec.pack(videos, tmp_path / "together", frames=3, size=(24, 32), root=tmp_path, threads=2, isolate=False)
     assert capfd.readouterr().err == ""
     assert files(tmp_path / "function") == files(tmp_path / "together") == expected
-
-
-def test_an_interrupted_pack_is_resumed_to_the_same_files(videos, tmp_path):
-    options = {"frames": 3, "size": 32, "threads": 1, "memory": 1 << 20, "shards": 4}
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    assert vidrec.pack(videos, whole, **options).clips == 12
-
-    class Enough(Exception):
-        pass
-
-    def progress(done, total):
-        assert total == 12
-        if done > 3:  # and one of the four shards is complete
-            raise Enough
-
-    with pytest.raises(Enough):
-        vidrec.pack(videos, part, progress=progress, **options)
-    if not (part / "dataset.json").exists():  # it was faster than anybody could stop it
-        with pytest.raises(vidrec.UsageError, match="interrupted pack"):
-            vidrec.pack(videos, part, **options)
-        with pytest.raises(vidrec.UsageError, match="quality"):
-            vidrec.pack(videos, part, if_exists="resume", quality=50, **options)
-        report = vidrec.pack(videos, part, if_exists="resume", **options)
-        assert report.clips == 12 and report.resumed_at in (3, 6, 9, 12)
-    expected = files(whole)
-    assert files(part) == expected
-    assert vidrec.pack(videos, part, if_exists="resume", **options).resumed_at == 12
-    vidrec.pack(videos, part, if_exists="replace", **options)
-    assert files(part) == expected
 
 
 def test_true_shows_progress(train, capsys):

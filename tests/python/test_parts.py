@@ -37,18 +37,6 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
         vidrec.publish(plan)
 
 
-def test_what_makes_no_sense_is_refused(videos, tmp_path):
-    with pytest.raises(vidrec.UsageError, match="threads"):
-        vidrec.plan(videos, tmp_path / "plan", threads=2)
-    with pytest.raises(vidrec.UsageError):
-        vidrec.plan(videos, tmp_path / "plan", shards=0)
-    with pytest.raises(vidrec.UsageError, match="no plan"):
-        vidrec.pack_part(tmp_path, 0)
-    vidrec.plan(videos, tmp_path / "plan", shards=2)
-    with pytest.raises(vidrec.UsageError, match="no part 2"):
-        vidrec.pack_part(tmp_path / "plan", 2)
-
-
 def test_missing_parts_can_be_allowed(videos, tmp_path):
     plan = tmp_path / "plan"
     vidrec.plan([videos], plan, shards=2, frames=2)

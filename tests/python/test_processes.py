@@ -43,23 +43,6 @@ def test_a_loader_works_in_other_processes(train, method):
     assert run(multiprocessing.get_context(method), make(train), 2) == [digest(make(train))] * 2
 
 
-def test_eight_processes_read_the_same_files(train):
-    expected = digest(make(train))
-    assert run(multiprocessing.get_context("fork"), make(train, threads=1), 8) == [expected] * 8
-
-
-def test_fork_after_threads_were_started_does_not_hang(train):
-    loader = make(train, prefetch=1)
-    expected = digest(make(train))
-    batches = iter(loader)
-    held = next(batches)
-    for _ in range(5):
-        # The parent's threads are at work, and may hold any lock, at each of these.
-        loader.set_epoch(0)
-        assert run(multiprocessing.get_context("fork"), loader, 2) == [expected] * 2
-    assert held.frames.any() and len(list(batches)) == 2
-
-
 @pytest.mark.filterwarnings("ignore:This process")
 def test_what_a_fork_inherits_is_refused_and_let_go_without_waiting(train):
     loader = make(train)

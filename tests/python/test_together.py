@@ -197,12 +197,15 @@ REFUSED = {
     ("cameras with options of their own", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
 }
 # What both say by the same option.
-SAME = {("weights", "homes")}
-SAME |= {pair for pair in itertools.combinations(("tracks", "tracks in a fixed number of dimensions", "depth"), 2)}
-SAME |= {pair for pair in itertools.combinations(("mix", "sources with options of their own", "texts"), 2)}
-SAME |= {("cameras", "cameras with options of their own")}
-SAME |= {pair for pair in itertools.combinations(("several sizes", "native sizes", "three crops"), 2)}
-SAME |= {pair for pair in itertools.combinations(("buckets", "a budget", "windows", "padded windows", "views"), 2)}
+ALIKE = [
+    ("weights", "homes"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth"),
+    ("mix", "sources with options of their own", "texts"),
+    ("cameras", "cameras with options of their own"),
+    ("several sizes", "native sizes", "three crops"),
+    ("buckets", "a budget", "windows", "padded windows", "views"),
+]
+SAME = {pair for alike in ALIKE for pair in itertools.combinations(alike, 2)}
 # With the kernels of a device, which are another package.
 DEVICE = "a device"
 ORDER = list(FEATURES)
@@ -258,52 +261,3 @@ def test_the_page_says_what_does_not_go_together():
     rows = [f"| {a} | {b} | {why} |" for (a, b), (_, why) in REFUSED.items()]
     assert page.split("why |\n| --- | --- | --- |\n")[1].split("\n\n")[0].splitlines() == rows
     assert all(f"**{name}**" in page for name in FEATURES)
-
-
-def test_a_substitute_replaces_all_cameras_of_a_sample(rig_path, tmp_path):
-    for file in rig_path.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    options = {"frames": 4, "crop": 24, "cameras": vidrec.Cameras(["front", "wrist"])}
-    (whole,) = vidrec.Loader(rig_path, 6, **options)
-    # In the middle of its file.
-    damaged = [i for i, clip in enumerate(vidrec.open(rig_path)) if clip.attributes["camera"] == "wrist"][3]
-    episode = int(vidrec.open(rig_path)[damaged].attributes["episode"])
-    jpegs = [vidrec.open(rig_path)[damaged].jpeg(t) for t in range(len(vidrec.open(rig_path)[damaged]))]
-    (record,) = tmp_path.glob("*.rec")
-    data = bytearray(record.read_bytes())
-    for jpeg in jpegs:
-        data[data.index(jpeg) + len(jpeg) // 2] ^= 4
-    record.write_bytes(data)
-    with pytest.raises(vidrec.FormatError, match=f'episode "?{episode}'):
-        list(vidrec.Loader(tmp_path, 6, **options))
-    loader = vidrec.Loader(tmp_path, 6, on_bad_frame="substitute", **options)
-    (batch,) = loader
-    place = [params.instead_of is not None for params in batch.params].index(True)
-    assert batch.params[place].instead_of == whole.clips[place] and loader.stats().substituted_clips == 1
-    instead = whole.clips.tolist().index(batch.clips[place])
-    assert instead != place and torch.equal(batch.frames[place], whole.frames[instead])
-
-
-def test_a_loader_for_each_camera_has_the_same_episodes(rig_path):
-    """For pictures of other sizes."""
-    options = {"batch_size": 4, "frames": vidrec.Windows(2, stride=2, hop=3), "shuffle": True, "seed": 4, "fields": ("episode",)}
-    front, wrist = (
-        vidrec.Loader(rig_path, crop=crop, cameras=vidrec.Cameras([name]), **options) for name, crop in (("front", 24), ("wrist", (16, 32)))
-    )
-    both = vidrec.Loader(rig_path, crop=24, cameras=vidrec.Cameras(["front", "wrist"]), **options)
-    for epoch in range(2):
-        for a, b, together in zip(front, wrist, both):
-            assert a.frames.shape[1:] == (1, 2, 3, 24, 24) and b.frames.shape[1:] == (1, 2, 3, 16, 32)
-            assert list(a.fields["episode"]) == list(b.fields["episode"]) == list(together.fields["episode"])
-            assert [p.frames for p in a.params] == [p.frames for p in b.params] == [p.frames for p in together.params]
-            assert torch.equal(a.frames[:, 0], together.frames[:, 0])
-
-
-def test_an_episode_without_a_camera_is_named_or_masked(rig):
-    dataset, options = rig.select(range(1, 12)), {"frames": 2, "crop": 16, "output": "numpy"}
-    with pytest.raises(vidrec.UsageError, match="episode \"?0\"? has no clip of camera \"wrist\""):
-        vidrec.Loader(dataset, 6, cameras=vidrec.Cameras(["front", "wrist"]), **options)
-    cameras = vidrec.Cameras(["front", "wrist"], missing="mask")
-    batch = next(iter(vidrec.Loader(dataset, 6, cameras=cameras, **options)))
-    assert batch.frames.shape[:2] == (6, 2) and batch.frames[0, 0].any() and not batch.frames[0, 1].any()
-    assert batch.camera_mask.tolist() == [[True, False]] + [[True, True]] * 5

@@ -1,8 +1,6 @@
 """Loaders from a description in JSON, and digests of what they and data sets give. Used in processes of their own."""
 import hashlib
 import json
-import re
-import warnings
 
 import numpy as np
 
@@ -15,6 +13,22 @@ def made(value):
         return value
     *positional, named = value[1:] if value[1:] and isinstance(value[-1], dict) else [*value[1:], {}]
     return getattr(vidrec, value[0])(*positional, **named)
+
+
+def options(rng):
+    given = {
+        "batch_size": rng.choice([1, 2, 3]), "seed": rng.randrange(1000), "last": rng.choice(["keep", "keep", "wrap", "pad"]),
+        "frames": rng.choice([["Uniform", 4], ["Random", 3], ["Run", 4], ["Run", 3, {"at": "center", "stride": 2}]]),
+        "crop": rng.choice([["CenterCrop", 48], ["RandomCrop", 40], ["RandomResizedCrop", 48], ["MultiScaleCrop", 48]]),
+        "flip": rng.choice([0.0, 0.5]), "channels": rng.choice(["rgb", "gray", "ycbcr"]),
+        "dtype": rng.choice(["uint8", "float16", "float32"]), "layout": rng.choice(["BTCHW", "BCTHW", "BTHWC"]),
+    }
+    if rng.random() < 0.4:
+        given["color"] = ["ColorJitter", {"brightness": 0.3, "saturation": 0.2}]
+    if rng.random() < 0.3:
+        given["frames"] = ["AllFrames", {"max": 8}]
+        given["batching"] = rng.choice([["Buckets", [2, 4, 8]], ["FrameBudget", 16, {"buckets": [2, 4, 8]}]])
+    return given
 
 
 def opened(given):
@@ -61,18 +75,6 @@ def lines(job):
     return [line(batch) for _ in range(job["epochs"]) for batch in of]
 
 
-def left_out(job):
-    """How many samples the loader says are in no batch of each of the first epochs, at most."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", vidrec.LoaderWarning)
-        of, most = loader(job), []
-        for _ in range(job["epochs"]):
-            next(iter(of))
-            texts = [re.match(r"(\d+) of \d+ samples are in no batch", str(warning.message)) for warning in told]
-            most.append(max((int(text[1]) for text in texts if text), default=0))
-    return most
-
-
 def clips(path):
     """What is in each clip of a data set: source, class, attributes, and digests of times and of JPEGs."""
     found = []
@@ -85,6 +87,3 @@ def clips(path):
     return found
 
 
-def pixels(path):
-    """A digest of the frames of each clip of a data set."""
-    return [digest(clip.frames()) if len(clip) else "" for clip in vidrec.open(path)]

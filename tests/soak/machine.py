@@ -1,5 +1,4 @@
 """Programs that the soak runs and kills, and what they must not leave behind."""
-import dataclasses
 import hashlib
 import os
 import random
@@ -10,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests/remote"))
@@ -64,8 +64,7 @@ def in_session(leader):
     return found
 
 
-@dataclasses.dataclass
-class Done:
+class Done(NamedTuple):
     """How a program ended."""
 
     command: str
@@ -81,7 +80,7 @@ class Machine:
 
     def __init__(self, folder, rng):
         self.folder, self.rng = folder, rng
-        self.counts, self.peaks = Counter(), {}
+        self.counts = Counter()
         self.temporary = folder / "tmp"
         self.temporary.mkdir(parents=True)
         foreign = ("AWS_", "AZURE_", "GOOGLE_", "VIDREC_")
@@ -104,27 +103,19 @@ class Machine:
         with out.open("wb") as to_out, err.open("wb") as to_err:
             process = start(command, stdin=subprocess.DEVNULL, stdout=to_out, stderr=to_err, start_new_session=True,
                             env={**self.environment, **(environment or {})})
-            peak = None
-            if kill_within is not None:
-                peak = ended(process, int(self.rng.random() * kill_within / LOOK))
-                if peak is None:
-                    sent = self.rng.choice(SIGNALS)
-                    os.kill(process.pid, sent)
-            if peak is None:
-                peak = ended(process, PATIENCE)
-        if peak is None:
-            stuck = stacks(process.pid)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise Failure(f"`{self.last}` does not end; signal sent: {sent}; {stuck}")
+            if kill_within is not None and not ended(process, int(self.rng.random() * kill_within / LOOK)):
+                sent = self.rng.choice(SIGNALS)
+                os.kill(process.pid, sent)
+            if not ended(process, PATIENCE):
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise Failure(f"`{self.last}` does not end; signal sent: {sent}")
         done = Done(self.last, process.returncode, out.read_text(errors="replace"), err.read_text(errors="replace"),
                     time.monotonic() - begin, sent is not None)
         wait_for(f"processes of `{self.last}`", lambda: not in_session(process.pid), PATIENCE // 10)
         if sent is not None:
             self.counts[f"kills: {signal.Signals(sent).name}"] += 1
             allowed = (*allowed, 130, -sent)
-        else:
-            self.peaks.setdefault(arguments[0], []).append(peak)
         check(done.status in allowed, f"`{self.last}` ended with {done.status}, allowed {allowed}: {done.err}")
         self._nothing_temporary(sent)
         return done
@@ -137,38 +128,13 @@ class Machine:
         else:
             check(not left, f"`{self.last}` left {left}")
 
-    def remove(self):
-        shutil.rmtree(self.folder)
-
-
 def ended(process, looks):
-    """The most bytes of memory that a look found it to have had; None if it still runs after so many looks. What the system
-    says at its end, `ru_maxrss`, counts the process that started it, too."""
-    peak = 0
-    for look in range(looks + 1):
-        try:
-            status = Path(f"/proc/{process.pid}/status").read_text()
-        except OSError:
-            status = ""
-        peak = max([peak, *(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))])
-        pid, code = os.waitpid(process.pid, os.WNOHANG)
-        if pid:
-            process.returncode = os.waitstatus_to_exitcode(code)
-            return peak
-        if look < looks:
-            time.sleep(LOOK)
-    return None
-
-
-def stacks(pid):
-    """Where the threads of a process wait."""
-    where = []
-    for task in sorted(Path(f"/proc/{pid}/task").iterdir()):
-        try:
-            where.append(f"{(task / 'comm').read_text().strip()}: {(task / 'wchan').read_text()}")
-        except OSError:
-            continue
-    return "; ".join(where)
+    """Whether the process ends while it is looked at so many times."""
+    for _ in range(looks):
+        if process.poll() is not None:
+            return True
+        time.sleep(LOOK)
+    return process.poll() is not None
 
 
 def chosen(rng, most, values):

@@ -28,9 +28,6 @@ class Reader:
     def lines(self, job):
         return self.ask("lines", job)
 
-    def left_out(self, job):
-        return self.ask("left_out", job)
-
     def clips(self, path):
         return self.ask("clips", str(path))
 
@@ -54,7 +51,7 @@ def usage(_):
 def main():
     import batches
 
-    known = {"usage": usage, **{name: getattr(batches, name) for name in ("lines", "left_out", "clips", "pixels")}}
+    known = {"usage": usage, **{name: getattr(batches, name) for name in ("lines", "clips")}}
     for text in sys.stdin:
         what, argument = json.loads(text)
         try:

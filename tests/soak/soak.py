@@ -7,12 +7,10 @@ import argparse
 import itertools
 import json
 import os
-import platform
 import random
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import time
 import traceback
@@ -25,7 +23,7 @@ import look
 import pack
 import serve
 import train
-from machine import Failure, Machine, built, check, random_of, wait_for
+from machine import Failure, Machine, check, random_of, wait_for
 from reader import Reader
 
 # Folders of failed rounds that are kept.
@@ -39,47 +37,34 @@ class Soak:
     def __init__(self, arguments):
         self.arguments, self.folder = arguments, arguments.folder
         self.shared = Path(f"/dev/shm/vidrec-soak-{os.getpid()}")
-        self.counts, self.failures, self.memory, self.peaks = Counter(), [], [], {}
+        self.counts, self.failures, self.memory = Counter(), [], []
         self.reader, self.at_rest, self.begin = Reader(), None, time.monotonic()
 
     def round(self, number):
         """One round. Where it fails, its folder stays."""
         machine = Machine(self.folder / f"round-{number:04}", random_of(self.arguments.seed, number))
         self.shared.mkdir()
-        begin, failed, took, step = time.monotonic(), len(self.failures), [], "first"
+        begin, failed, step = time.monotonic(), len(self.failures), "first"
         try:
             for step, run in self.steps(machine):
-                began = time.monotonic()
                 run()
                 self.check_rest(machine, step)
-                machine.counts[f"steps: {step}"] += 1
-                took.append(f"{step} {time.monotonic() - began:.0f} s")
         except Exception as error:
             self.failed(number, step, machine, error)
-        for name, values in machine.peaks.items():
-            self.peaks.setdefault(name, []).append(max(values))
         del machine.counts["paths"]
         self.counts.update(machine.counts)
         if len(self.failures) == failed or len(self.failures) > MOST_KEPT:
-            machine.remove()
+            shutil.rmtree(machine.folder)
         shutil.rmtree(self.shared)
         self.memory.append(self.reader.usage()["rss"])
-        kills = sum(count for name, count in machine.counts.items() if name.startswith(("kills", "ranks killed")))
-        print(f"round {number}: {'failed' if len(self.failures) > failed else 'passed'} in {time.monotonic() - begin:.0f} s "
-              f"({', '.join(took)}), {kills} kills, reader {self.memory[-1] >> 20} MiB", flush=True)
+        print(f"round {number}: {'failed' if len(self.failures) > failed else 'passed'} in {time.monotonic() - begin:.0f} s, "
+              f"reader {self.memory[-1] >> 20} MiB", flush=True)
 
     def steps(self, machine):
         """Each step by its name, and what it runs on."""
         made = {}
-
-        def packed():
-            made["sets"] = pack.step(machine, self.folder / "videos")
-
-        def edited():
-            made["edited"] = edit.step(machine, self.reader, made["sets"])
-
-        yield "pack", packed
-        yield "edit", edited
+        yield "pack", lambda: made.update(sets=pack.step(machine, self.folder / "videos"))
+        yield "edit", lambda: made.update(edited=edit.step(machine, self.reader, made["sets"]))
         yield "serve", lambda: serve.step(machine, self.reader, made["edited"][0])
         yield "train", lambda: train.step(machine, self.reader, made["sets"], self.shared)
         yield "look", lambda: look.step(machine, self.reader, *made["edited"])
@@ -95,55 +80,29 @@ class Soak:
             # What is made once in a process, as for the first remote data set, stays.
             self.at_rest = self.reader.usage() if step == "look" else None
             return
-        now = {}
 
         def rests():
-            now.update(self.reader.usage())
+            now = self.reader.usage()
             return all(now[name] <= self.at_rest[name] for name in ("descriptors", "threads", "children"))
 
-        try:
-            wait_for("rest", rests, 2000)
-        except Failure:
-            raise Failure(f"after {step}, the reading process holds {now}; at first, it held {self.at_rest}") from None
+        wait_for(f"the reading process after {step} to hold what it held at first: {self.at_rest}", rests, 2000)
 
     def failed(self, number, step, machine, error):
         text = str(error) if isinstance(error, Failure) else "".join(traceback.format_exception(error))
         repeat = f"scripts/soak.sh --seed {self.arguments.seed} --round {number}"
-        failure = {"round": number, "step": step, "command": machine.last[:1000], "error": text[-1500:], "repeat": repeat}
-        self.failures.append(failure)
+        self.failures.append(f"round {number}, step {step}")
         print(f"FAILED: round {number}, step {step}: {text}\n  last command: {machine.last}\n  folder: {machine.folder}\n"
               f"  again: {repeat}", flush=True)
         if self.reader.process.poll() is not None:
             self.reader, self.at_rest = Reader(), None
 
-    def memory_told(self):
-        """Median memory of the eight rounds before the middle and of the last eight, and whether that is within the bound."""
-        told = {}
-        for name, values in {"reading process": self.memory, **self.peaks}.items():
-            if len(values) >= FEWEST:
-                middle = len(values) // 2
-                first, last = statistics.median(values[middle - 8 : middle]), statistics.median(values[-8:])
-                told[name] = {"first_bytes": int(first), "last_bytes": int(last), "is_flat": last <= first * GROWTH + SLACK}
-        return told
-
-    def result(self):
-        arguments = self.arguments
-        version = subprocess.run([built("vidrec"), "--version"], capture_output=True, text=True, check=True).stdout
-        memory = self.memory_told()
-        return {
-            "version": version.splitlines()[0], "date": time.strftime("%Y-%m-%d"), "processor": processor(),
-            "cores": os.cpu_count(), "system": platform.platform(),
-            "command": f"scripts/soak.sh {arguments.minutes:g} --seed {arguments.seed}",
-            "minutes": round((time.monotonic() - self.begin) / 60, 1), "rounds": len(self.memory),
-            "failed_rounds": len(self.failures), "counts": dict(sorted(self.counts.items())),
-            "memory_bound": f"median of the last 8 rounds at most {GROWTH} times that of the 8 before the middle, and {SLACK} bytes",
-            "memory": memory, "failures": self.failures[:30],
-        }
-
-
-def processor():
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
+    def grown(self):
+        """Median memory of the eight rounds before the middle and of the last eight, if that is beyond the bound."""
+        middle = len(self.memory) // 2
+        if len(self.memory) < FEWEST:
+            return None
+        first, last = statistics.median(self.memory[middle - 8 : middle]), statistics.median(self.memory[-8:])
+        return (first, last) if last > first * GROWTH + SLACK else None
 
 
 def main():
@@ -164,13 +123,10 @@ def main():
         if time.monotonic() - soak.begin > arguments.minutes * 60:
             break
         soak.round(number)
-        (arguments.folder / "result.json").write_text(json.dumps(soak.result(), indent=2) + "\n")
     soak.reader.stop()
-    result = soak.result()
-    grown = [name for name, memory in result["memory"].items() if not memory["is_flat"]]
-    print(f"soak: {result['rounds']} rounds, {result['failed_rounds']} failed, grown: {grown or 'nothing'}; "
-          f"{arguments.folder / 'result.json'}")
-    sys.exit(bool(soak.failures or grown))
+    print(f"soak: {len(soak.memory)} rounds; failed: {soak.failures or 'none'}; memory grew: {soak.grown() or 'no'}")
+    print(json.dumps(dict(sorted(soak.counts.items())), indent=2))
+    sys.exit(bool(soak.failures or soak.grown()))
 
 
 if __name__ == "__main__":

@@ -1,37 +1,19 @@
 """Three ranks train; some are killed, and all resume from the last state that all of them saved."""
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
+import batches
 from machine import PATIENCE, SIGNALS, Failure, check, ended, in_session, wait_for
 from process import start
-from program import built
 
 RANKS = 3
 # Decoded frames of three data sets.
 CACHE, MOST_SHARED = "4MB", 3 * 5_000_000
-
-
-def options(rng):
-    given = {
-        "batch_size": rng.choice([1, 2, 3]), "seed": rng.randrange(1000), "last": rng.choice(["keep", "keep", "wrap", "pad"]),
-        "frames": rng.choice([["Uniform", 4], ["Random", 3], ["Run", 4], ["Run", 3, {"at": "center", "stride": 2}]]),
-        "crop": rng.choice([["CenterCrop", 48], ["RandomCrop", 40], ["RandomResizedCrop", 48], ["MultiScaleCrop", 48]]),
-        "flip": rng.choice([0.0, 0.5]), "channels": rng.choice(["rgb", "gray", "ycbcr"]),
-        "dtype": rng.choice(["uint8", "float16", "float32"]), "layout": rng.choice(["BTCHW", "BCTHW", "BTHWC"]),
-    }
-    if rng.random() < 0.4:
-        given["color"] = ["ColorJitter", {"brightness": 0.3, "saturation": 0.2}]
-    if rng.random() < 0.3:
-        given["frames"] = ["AllFrames", {"max": 8}]
-        given["batching"] = rng.choice([["Buckets", [2, 4, 8]], ["FrameBudget", 16, {"buckets": [2, 4, 8]}]])
-    return given
 
 
 def machinery(rng, shared):
@@ -46,37 +28,12 @@ def description(rng, sets):
     """A mix of two or three data sets, or one of them."""
     names = ["a", "b", "c"][: rng.choice([1, 2, 3])]
     given = {name: {"path": str(path), "weight": rng.choice([0.2, 0.5, 1.0])} for name, path in zip(names, sets)}
-    job = {"sets": given, "options": options(rng), "mix": {}, "epochs": rng.choice([2, 3])}
+    job = {"sets": given, "options": batches.options(rng), "mix": {}, "epochs": rng.choice([2, 3])}
     if len(names) == 1:
         job["options"]["shuffle"] = True
     else:
         job["mix"] = {"samples_per_epoch": rng.randint(18, 45), "window": rng.choice([6, 18, 30])}
     return job
-
-
-def exact_cover(job, lines, machine, sets, reader):
-    """Every sample of a single set once in each epoch; in a mix, each clip once before any comes again.
-
-    But for those that the loader says are in no batch, where ranks cannot share the last samples of a bucket.
-    """
-    # Batches of one clip cannot share the last clips, where there are fewer than ranks, so these are in none.
-    if job["options"]["last"] not in ("keep", "pad") or job["options"]["batch_size"] == 1:
-        return
-    by_epoch = {}
-    for line in lines:
-        by_epoch.setdefault(line["epoch"], []).extend(tuple(s[:2]) for s in line["samples"] if s[2])
-    check(len(by_epoch) == job["epochs"], f"{len(by_epoch)} epochs of {job['epochs']}")
-    left_out = reader.left_out({**job, "rank": [0, RANKS]}) if "batching" in job["options"] else [0] * job["epochs"]
-    whole = Counter(sample for samples in by_epoch.values() for sample in samples)
-    for name, known in sets.items():
-        of_set = {source: count for (where, source), count in whole.items() if where == name}
-        counts = [of_set.pop(source, 0) for source in known]
-        check(not of_set and max(counts) - min(counts) <= 1 + sum(left_out), f"set {name}: its samples came {counts} times, and {of_set}")
-    for epoch, samples in by_epoch.items():
-        expected = job["mix"].get("samples_per_epoch") or len(next(iter(sets.values())))
-        check(0 <= expected - len(samples) <= left_out[epoch],
-              f"epoch {epoch} has {len(samples)} samples, expected {expected}; at most {left_out} were told to be in no batch")
-    machine.counts["epochs covered exactly"] += len(by_epoch)
 
 
 class Ranks:
@@ -115,10 +72,10 @@ class Ranks:
         """A signal for one rank when it has had so many batches, and the end for the others, as launchers do it."""
         victim = self.machine.rng.randrange(RANKS)
         wait_for(f"batch {batches} of rank {victim} in {self.folder}",
-                 lambda: self.count(victim) >= batches or any(in_end(p) is not None for p in processes))
+                 lambda: self.count(victim) >= batches or any(p.poll() is not None for p in processes))
         sent = self.machine.rng.choice(SIGNALS)
         for process in (processes[victim], *(p for p in processes if p is not processes[victim])):
-            if in_end(process) is None:
+            if process.poll() is None:
                 os.kill(process.pid, sent)
                 self.machine.counts["ranks killed"] += 1
                 sent = signal.SIGKILL
@@ -126,7 +83,7 @@ class Ranks:
 
     def wait(self, processes, status):
         for process, folder in zip(processes, self.folders):
-            if process.returncode is None and ended(process, PATIENCE) is None:
+            if not ended(process, PATIENCE):
                 raise Failure(f"the rank in {folder} does not end")
             log = (folder / "log.txt").read_text()[-2000:]
             found = process.returncode
@@ -158,28 +115,12 @@ class Ranks:
         return [json.loads(text) for text in path.read_text().splitlines(keepends=True) if text.endswith("\n")]
 
 
-def in_end(process):
-    """Its status if it has ended."""
-    if process.returncode is None:
-        ended(process, 0)
-    return process.returncode
-
-
-def watched(folder):
-    """The last line of each rank's file says that its loader has ended."""
-    last = [json.loads(path.read_text().splitlines()[-1]) for path in sorted(folder.iterdir())]
-    check([line["rank"] for line in last if line.get("ended")] == list(range(RANKS)), f"{folder}: {last}")
-
-
 def step(machine, reader, sets, shared):
     rng = machine.rng
     job = description(rng, sets)
     machine.last = f"train {json.dumps(job)}"
-    known = {"" if len(job["sets"]) == 1 else name: list(dict.fromkeys(clip["source"] for clip in reader.clips(given["path"])))
-             for name, given in job["sets"].items()}
     plain = {"threads": 1, "prefetch": 1}
     expected = [reader.lines({**job, "options": {**job["options"], **plain}, "rank": [rank, RANKS]}) for rank in range(RANKS)]
-    exact_cover(job, [line for rank in expected for line in rank], machine, known, reader)
     ranks, state = Ranks(machine, job, shared), None
     ranks.save_every = rng.choice([1, 2, 3])
     for _ in range(rng.randint(1, 3)):
@@ -196,6 +137,7 @@ def step(machine, reader, sets, shared):
         where = next((i for i, pair in enumerate(zip(found, lines)) if pair[0] != pair[1]), min(len(found), len(lines)))
         check(found == lines, f"{folder}: {len(found)} batches, expected {len(lines)}; the first that differs is {where}: "
                               f"{found[where:where + 1]}, expected {lines[where:where + 1]}")
-    watched(ranks.monitor)
+    last = [json.loads(path.read_text().splitlines()[-1]) for path in sorted(ranks.monitor.iterdir())]
+    check([line["rank"] for line in last if line.get("ended")] == list(range(RANKS)), f"not all loaders have ended: {last}")
     machine.counts["runs"] += 1
     shutil.rmtree(ranks.folder)

@@ -16,14 +16,13 @@ from collections import deque
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import send_handle  # type: ignore[attr-defined, unused-ignore]
 from socket import socketpair
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
 from .. import _isolated, _vidrec
 from ..errors import Error, InternalError, LimitError, UsageError
-from .facts import Facts, Samples
-from .slot import Slot
+from .shared import SentBatch, Slot
 
 # Seconds after which to look whether somebody else received what is waited for.
 _WAIT = 0.1
@@ -62,14 +61,13 @@ class Engine:
     def serve_device(self, room: int) -> None:
         self._room = room
 
-    def device_has(self, batch: Facts) -> None:
-        self._process().send("has", batch.number_told)
+    def device_has(self, batch: SentBatch) -> None:
+        self._process().send("has", batch.number)
 
-    def batch_jpegs(self, epoch: int, number: int) -> Any:
+    def batch(self, kind: str, epoch: int, number: int) -> Any:
         # What a device keeps is known there.
-        if self._room is None:
-            return self._local.batch_jpegs(epoch, number)
-        return Facts(self._process().ask("batch_jpegs", epoch, number), self._dtype)
+        there = kind == "jpegs" and self._room is not None
+        return self._process().ask("batch", kind, epoch, number) if there else self._local.batch(kind, epoch, number)
 
     def stats(self) -> str:
         other = self._other
@@ -77,15 +75,12 @@ class Engine:
             return json.dumps({**json.loads(self._local.stats()), **self._waits.told()})
         return json.dumps({**json.loads(other.ask("stats")), **self._waits.told(), "ready": other.ready()})
 
-    def iter(self, epoch: int, first: int, step: int) -> Batches:
-        return Batches(self._process(), self._waits, self._depth, self._local.batch_bytes, epoch, first, step)
-
-    def iter_jpegs(self, epoch: int, first: int, step: int) -> Batches:
-        # The engine there makes batches ahead, too.
-        return Batches(self._process(), self._waits, min(self._depth, 2), None, epoch, first, step)
-
-    def iter_into(self, epoch: int, first: int, step: int) -> BatchesInto:
-        return BatchesInto(self.iter(epoch, first, step))
+    def iter(self, kind: str, epoch: int, first: int, step: int) -> Union[Batches, BatchesInto]:
+        if kind == "jpegs":
+            # The engine there makes batches ahead, too.
+            return Batches(self._process(), self._waits, min(self._depth, 2), None, epoch, first, step)
+        batches = Batches(self._process(), self._waits, self._depth, self._local.batch_bytes, epoch, first, step)
+        return BatchesInto(batches) if kind == "into" else batches
 
 
 class _Waits:
@@ -278,7 +273,7 @@ class Batches:
         """Whether ``next`` returns at once."""
         return self._other.ready(self._loop) > 0
 
-    def next(self) -> Optional[Facts]:
+    def next(self) -> Optional[SentBatch]:
         """The next batch; none after the last."""
         if self._is_over:
             return None
@@ -297,17 +292,17 @@ class Batches:
             self._end()
             self._other.tidy(self._depth)
             return None
-        facts = Facts(told, self._other.dtype)
+        batch: SentBatch = told
         if slot is not None:
-            facts.samples = self._samples(slot, facts.shape)
-        return facts
+            batch.samples = self._samples(slot, batch.facts["shape"])
+        return batch
 
-    def _samples(self, slot: Slot, shape: List[int]) -> Samples:
+    def _samples(self, slot: Slot, shape: List[int]) -> Any:
         """The frames of a batch. Their memory is used again when nothing refers to them any more."""
         whole = slot.bytes()
         weakref.finalize(whole, self._other.spare.append, slot).atexit = False
         dtype = np.dtype("uint16" if self._other.dtype == "bfloat16" else self._other.dtype)
-        return Samples(whole[: math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape), self._other.dtype)
+        return whole[: math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
 
 
 def _end(other: _Other, loop: int, there: Dict[int, Slot]) -> None:
@@ -324,16 +319,15 @@ class BatchesInto:
     def provide(self, address: int, length: int, owner: Any) -> None:
         self._provided.append((address, length, owner))
 
-    def next(self) -> Optional[Facts]:
+    def next(self) -> Optional[SentBatch]:
         if not self._provided:
             raise InternalError("there is no memory for the next batch")
         address, length, _owner = self._provided.popleft()
-        facts = self._batches.next()
-        if facts is None:
+        batch = self._batches.next()
+        if batch is None:
             return None
-        frames = np.asarray(facts.samples)
-        if frames.nbytes > length:
-            raise InternalError(f"a batch of {frames.nbytes} bytes does not fit in memory of {length}")
-        ctypes.memmove(address, frames.ctypes.data, frames.nbytes)
-        facts.samples = None
-        return facts
+        if batch.samples.nbytes > length:
+            raise InternalError(f"a batch of {batch.samples.nbytes} bytes does not fit in memory of {length}")
+        ctypes.memmove(address, batch.samples.ctypes.data, batch.samples.nbytes)
+        batch.samples = None
+        return batch

@@ -13,8 +13,7 @@ from typing import Any, Deque, Dict, Optional
 
 from .. import _vidrec
 from ..errors import Error, InternalError
-from .facts import told
-from .slot import Slot
+from .shared import SentBatch, Slot
 
 # How often to look whether the process that started this one is still there, in seconds. The socket says so at once, unless
 # a fork of that process holds it, too.
@@ -60,18 +59,17 @@ class Server:
         with self._sending:
             self._connection.send(message)
 
-    def facts(self, batch: _vidrec.Batch) -> Dict[str, Any]:
+    def sent(self, batch: _vidrec.Batch) -> SentBatch:
         """What is sent of a batch."""
         with self._sending:
             self._told += 1
             number = self._told
         if batch.plan is not None:
             self._planned[number] = batch
-        return told(batch, number)
+        return SentBatch(batch, number)
 
     def on_begin(self, loop: int, are_jpegs: bool, epoch: int, first: int, step: int) -> None:
-        iterate = self._engine.iter_jpegs if are_jpegs else self._engine.iter_into
-        self._loops[loop] = _Loop(self, loop, iterate(epoch, first, step))
+        self._loops[loop] = _Loop(self, loop, self._engine.iter("jpegs" if are_jpegs else "into", epoch, first, step))
 
     def on_slot(self, number: int, length: int) -> None:
         file = recv_handle(self._connection)
@@ -96,7 +94,7 @@ class Server:
         try:
             answer = getattr(self._engine, name)(*arguments)
             if isinstance(answer, _vidrec.Batch):
-                answer = self.facts(answer)
+                answer = self.sent(answer)
         except Error as e:
             answer = e
         self.send("answer", answer)
@@ -151,6 +149,6 @@ class _Loop:
         """What is sent of the next batch: facts, an error, or None at the end."""
         try:
             batch = self._batches.next()
-            return None if batch is None else self._server.facts(batch)
+            return None if batch is None else self._server.sent(batch)
         except Error as e:
             return e

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from .. import _vidrec
+from .._memory import tensor
 from ..errors import LoaderWarning, UsageError
 from .maker import Maker, Work
 
@@ -34,16 +35,18 @@ class Feed:
     def __init__(self, engine: _vidrec.Engine, device: torch.device, dtype: str, layout: str, room: int) -> None:
         engine.serve_device(room)
         self._engine, self._maker, self._has_warned = engine, Maker(device, dtype, layout, room), False
+        self._dtype = dtype
 
     def start(self, inner: _vidrec.Batch) -> Started:
         """Starts to make the frames of a batch."""
         others: Optional[Tuple[Any, Any]] = None
+        shape = inner.facts["shape"]
         if inner.others is not None:
             clips, made = inner.others
-            others = np.frombuffer(clips, np.int64).tolist(), _torch.from_dlpack(made)
-            self._warn(len(others[0]), inner.shape[0])
+            others = np.frombuffer(clips, np.int64).tolist(), tensor(np.asarray(made), self._dtype)
+            self._warn(len(others[0]), shape[0])
         try:
-            work = self._maker.start(inner.samples, inner.plan, others, inner.shape)
+            work = self._maker.start(inner.samples, inner.plan, others, shape)
         except _torch.cuda.OutOfMemoryError as e:
             text = "the device has no memory for the next batches: make batches or device_cache smaller"
             raise UsageError(f"{text} ({e})") from e
@@ -56,8 +59,8 @@ class Feed:
         if frames is not None:
             return started.inner, frames
         # The processor decodes it, or says what is wrong with it.
-        inner = self._engine.batch_for_device(epoch, number)
-        return inner, self._maker.upload(_torch.from_dlpack(inner.samples))
+        inner = self._engine.batch("declined", epoch, number)
+        return inner, self._maker.upload(tensor(np.asarray(inner.samples), self._dtype))
 
     def _warn(self, clips: int, of: int) -> None:
         if clips * 10 >= of and not self._has_warned:

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::plan::check_draws;
@@ -10,7 +11,7 @@ use vidrec_format::random::{Random, stream};
 use vidrec_format::{Error, Result};
 
 /// Conditions on clips. A clip is chosen if it meets all of them. Without conditions, all clips are chosen.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Selection {
     /// Classes by name, or by number if labels have no names; a clip must have one of them. Empty: any class.
     pub classes: Vec<String>,
@@ -30,7 +31,7 @@ pub struct Selection {
 }
 
 /// Some clips of a data set: those with the given ordinals, and those from the given sources.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct ClipList {
     /// Ordinals in the data set.
     pub clips: Vec<u64>,

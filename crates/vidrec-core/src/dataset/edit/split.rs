@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use super::copy;
 use super::options::{EditOptions, EditReport};
 use super::plan::{OutputPlan, check_draws, draws_of, torn_draws};
@@ -13,7 +15,7 @@ use vidrec_format::random::{Random, stream};
 use vidrec_format::{Error, Result};
 
 /// The rule by which a data set is split.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub enum SplitBy {
     /// At random.
@@ -182,7 +184,7 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
 /// let split = RatioSplit { parts, seed: 7, ..RatioSplit::default() };
 /// assert!(split.stratify && split.keep_together == KeepTogether::Sources);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct RatioSplit {
     /// A name and a share for each part; shares add up to 1.
     pub parts: Vec<(String, f64)>,
@@ -203,7 +205,7 @@ impl Default for RatioSplit {
 }
 
 /// Which clips a random split keeps in one part. The draws of one video always stay together.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub enum KeepTogether {
     /// Clips of one source, such as segments of a long video, so that no two parts share a source. The default.
