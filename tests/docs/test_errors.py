@@ -109,16 +109,6 @@ def test_exceptions_and_kinds():
         assert kind is None or raised.get(kind[1], re.search(r"`(\w+)`", cells[0])[1]) in cells[0]
 
 
-def test_warnings_of_a_loader():
-    fields = set(re.findall(r"pub (\w+): ", source("crates/vidrec-core/src/loader/counters.rs") + source("crates/vidrec-core/src/store/storage.rs")))
-    engine = re.sub(r'\\\n\s*', "", source("crates/vidrec-core/src/loader/feed/warnings.rs"))
-    for code in codes("Warnings of a loader"):
-        assert code in fields or code in engine
-    # A warning that is new: each has a row, by its words or by what it counts.
-    texts = between(engine, "pub fn warnings(&self)", "\n    }\n")
-    assert len(re.findall(r"warnings\s*\.(?:push|extend)\(", texts)) == 7
-
-
 def test_every_row_has_a_cause_and_a_remedy():
     for line in PAGE.splitlines():
         if line.startswith("| `") and not line.startswith("| `0`"):

@@ -4,35 +4,7 @@ import re
 import subprocess
 import sys
 
-import commands
 import pages
-import pytest
-import site_pages
-
-
-@pytest.fixture(scope="module")
-def man_pages(tmp_path_factory):
-    """Man pages by name; clap's own description of the commands, and another way than the page's."""
-    folder = tmp_path_factory.mktemp("man")
-    subprocess.run([commands.program(), "manual", folder], check=True)
-    return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.1")}
-
-
-@pytest.mark.full
-def test_every_command_and_option_is_on_its_page(site, man_pages):
-    assert len(man_pages) > 40
-    missing = []
-    for name, text in man_pages.items():
-        command, _, subcommand = name[len("vidrec-"):].partition("-")
-        page = f"reference/commands/{command or 'index'}.html"
-        if not (site / page).is_file():
-            missing.append(page)
-            continue
-        options = re.findall(r"^(?:\\fB\\-\w\\fR, )?\\fB\\-\\-([\w\\-]+)\\fR", text, re.M) if command else []
-        wanted = [subcommand] + [f"{subcommand}--{option.replace(chr(92), '')}" for option in options]
-        names = site_pages.document(site / page).ids
-        missing += [f"{page}#{name}" for name in wanted if name and name not in names and not name.endswith(("--help", "--version"))]
-    assert missing == []
 
 
 def test_references_as_text_are_current():

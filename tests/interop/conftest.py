@@ -1,7 +1,6 @@
 """The program, packed data sets, and pictures, for all peers. Needs pytest, Pillow and NumPy, and `ffmpeg` on the path."""
 import io
 import json
-import os
 import struct
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "format-spec"))
 sys.path.append(str(ROOT / "tests/python"))
+from programs import built  # noqa: E402
 from reader import open_dataset  # noqa: E402
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
@@ -28,15 +28,6 @@ VIDEOS = {
     "jump/ü.mp4": "smptebars=size=192x128:rate=24:duration=1",
     "sit/g.mp4": "rgbtestsrc=size=192x128:rate=24:duration=1",
 }
-
-
-def built(name):
-    given = [Path(os.environ["VIDREC_BIN"])] if name == "vidrec" and "VIDREC_BIN" in os.environ else []
-    folders = [ROOT / "target" / profile for profile in ("debug", "release")]
-    for path in given + [f / name for f in folders] + [f / "examples" / name for f in folders]:
-        if path.is_file():
-            return path
-    raise FileNotFoundError(f"{name}: run `cargo build --bins --examples` first")
 
 
 def run(*arguments, status=0, program="vidrec"):

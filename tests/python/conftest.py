@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "format-spec"))
-sys.path.append(str(ROOT / "tests/python"))
+sys.path += [str(ROOT / "tests/python"), str(ROOT / "tests/remote")]
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 # More threads for torch than that only wait for each other where tests run side by side.
@@ -76,6 +76,26 @@ def rig(rig_path):
     import vidrec
 
     return vidrec.open(rig_path)
+
+
+@pytest.fixture(scope="session")
+def serve():
+    """Serves a folder by HTTP, or with options as the server of faults has them; gives the server."""
+    from programs import built
+    from proxy import Proxy
+
+    servers = []
+
+    def serve(folder, *options):
+        try:
+            servers.append(Proxy(built("fault-proxy"), "--folder", folder, *options))
+        except FileNotFoundError as error:
+            pytest.skip(str(error))
+        return servers[-1]
+
+    yield serve
+    for server in servers:
+        server.stop()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
-"""The programs and examples that cargo has built, for tests of the level `full`. Others use the program in the package."""
+"""The installed program, and the programs and examples that cargo has built; and what they write."""
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -22,3 +23,15 @@ def run(name, *arguments):
     done = subprocess.run([built(name), *arguments], capture_output=True)
     assert done.returncode == 0, f"{name} {arguments}: status {done.returncode}\n{done.stderr.decode()}"
     return done.stdout
+
+
+def program(*arguments, status=0):
+    """How the installed program ends, with this status."""
+    done = subprocess.run([Path(sys.executable).with_name("vidrec"), *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stderr}"
+    return done
+
+
+def files(folder):
+    """The bytes of each file in a folder, without those of folders in it."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}

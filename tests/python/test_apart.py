@@ -193,15 +193,6 @@ except KeyboardInterrupt:
     assert run.returncode == 0 and int(run.stdout) == len(make(train, 1)) - 1, run.stderr
 
 
-def test_it_goes_into_memory_of_your_own(ds):
-    torch = pytest.importorskip("torch")
-    own = [torch.zeros(make(ds).shape, dtype=torch.uint8) for _ in range(2)]
-    expected = list(make(ds, process=False))
-    for number, (batch, same) in enumerate(zip(make(ds, output=own), expected)):
-        assert np.array_equal(batch.frames.numpy(), same.frames) and facts(batch) == facts(same)
-        assert batch.frames.data_ptr() == own[number % 2].data_ptr()
-
-
 def test_no_process_imports_what_the_current_folder_has(train, tmp_path):
     """A folder of data with modules that are named as those of the standard library are."""
     ran, program = tmp_path / "ran", tmp_path / "program.py"

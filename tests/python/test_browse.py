@@ -185,5 +185,3 @@ def test_findings_are_listed_and_filter_clips(made, tmp_path):
         black = sorted(clip["clip"] for finding in found["findings"] if finding["kind"] == "black" for clip in finding["clips"])
         assert black and results(page, {"only": "black"}) == black
         assert page.complaints() == []
-
-

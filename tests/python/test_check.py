@@ -1,24 +1,15 @@
 """Finding clips that a person should look at: Python and the program find the same."""
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from programs import program
 
 import vidrec
 
 
-def program(*arguments):
-    command = [Path(sys.executable).with_name("vidrec"), *map(str, arguments)]
-    ran = subprocess.run(command, capture_output=True, text=True)
-    assert ran.returncode in (0, 3), ran.stderr
-    return ran
-
-
 def test_python_and_the_program_find_the_same(train, damaged):
     report = vidrec.check([train, vidrec.open(damaged)], threads=2)
-    assert report.to_dict() == json.loads(program("check", train, damaged, "--json").stdout)
+    assert report.to_dict() == json.loads(program("check", train, damaged, "--json", status=3).stdout)
     (corrupt,) = [found for found in report.findings if found.kind == "corrupt"]
     assert (corrupt.frames, corrupt.clips[0].set, corrupt.clips[0].clip) == ((3,), 1, 5)
     assert "CRC-32" in corrupt.text
@@ -40,12 +31,9 @@ def test_progress_is_in_clips_and_wrong_words_are_refused(ds):
     seen = []
     vidrec.check(ds, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (12, 12)
-    with pytest.raises(vidrec.UsageError, match="FindingKind: unknown value.*near-duplicate"):
-        vidrec.check(ds, only=["blue"])
-    with pytest.raises(vidrec.UsageError, match="out of range"):
-        vidrec.check(ds, distance=1000)
-    with pytest.raises(vidrec.UsageError, match="no data set"):
-        vidrec.check([])
+    for wrong, words in (({"only": ["blue"]}, "FindingKind: unknown value.*near-duplicate"), ({"distance": 1000}, "out of range")):
+        with pytest.raises(vidrec.UsageError, match=words):
+            vidrec.check(ds, **wrong)
 
 
 def test_a_page_is_the_same_for_paths_and_data_sets(train, ds, tmp_path):

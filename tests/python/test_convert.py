@@ -9,7 +9,8 @@ import tarfile
 import numpy as np
 import pytest
 from PIL import Image
-from test_writer import clip, files, jpeg
+from programs import files
+from test_writer import clip, jpeg
 
 import vidrec
 from vidrec import convert

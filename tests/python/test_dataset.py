@@ -100,5 +100,3 @@ def test_errors_know_their_place(damaged, train, tmp_path):
         vidrec.open(train, io="floppy")
     # As a DataLoader raises it anew: from the message alone.
     assert str(vidrec.FormatError("message")) == "message"
-
-

@@ -3,8 +3,6 @@ import base64
 import html
 import io
 import re
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -68,15 +66,3 @@ def test_show_writes_letters_in_a_terminal(ds, capsys, monkeypatch):
     next(iter(vidrec.Loader(ds, batch_size=3, frames=2, crop=32))).show(clips=2)
     out = capsys.readouterr().out
     assert len(re.findall(r"^[01] · (left|right)/", out, re.MULTILINE)) == 2
-
-
-def test_show_draws_in_a_notebook(ds, capsys, monkeypatch):
-    shown = []
-    notebook = types.ModuleType("IPython")
-    notebook.get_ipython = lambda: types.SimpleNamespace(kernel=True)
-    display = types.ModuleType("IPython.display")
-    display.HTML, display.display = str, shown.append
-    monkeypatch.setitem(sys.modules, "IPython", notebook)
-    monkeypatch.setitem(sys.modules, "IPython.display", display)
-    ds[0].show(frames=3)
-    assert len(Page(shown[0]).pictures) == 1 and capsys.readouterr().out == ""

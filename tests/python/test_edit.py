@@ -5,26 +5,15 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from programs import files, program
 
 import vidrec
 
 
-def program(*arguments, status=0):
-    command = [Path(sys.executable).with_name("vidrec"), *map(str, arguments)]
-    ran = subprocess.run(command, capture_output=True, text=True)
-    assert ran.returncode == status, ran.stderr
-    return ran
-
-
 def clips(ds):
     return [(clip.source, clip.label, clip.pts.tolist(), clip.jpeg(0)) for clip in ds]
-
-
-def files(folder):
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 @pytest.fixture(scope="module")

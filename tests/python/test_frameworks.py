@@ -235,4 +235,3 @@ class TestStatefulDataLoader:
         second.load_state_dict(first.state_dict())
         assert clips(second) == whole[2:]
         assert clips(second) == whole, "and then all of them again"
-

@@ -2,7 +2,6 @@
 import pickle
 
 import numpy as np
-import pytest
 
 import vidrec
 from vidrec.grain import Source
@@ -26,15 +25,6 @@ def test_samples_are_those_of_the_loader(ds):
             assert sample["label"] == batch.labels[index]
     assert not np.array_equal(source.sample(7, 1)["frames"], source[7]["frames"]), "each epoch draws other crops"
     np.testing.assert_array_equal(source[-1]["frames"], source[11]["frames"])
-
-
-def test_there_are_no_other_samples(ds):
-    with pytest.raises(IndexError, match="no sample 12"):
-        Source(ds, **OPTIONS)[12]
-    with pytest.raises(vidrec.UsageError, match="not for single samples: batch_size, shuffle"):
-        Source(ds, shuffle=True, batch_size=2)
-    with pytest.raises(vidrec.UsageError, match="Cover.sizes: single samples"):
-        Source(ds, crop=vidrec.Cover(sizes=[(32, 48), (48, 32)]))
 
 
 def test_fields_come_beside_the_frames(ds):

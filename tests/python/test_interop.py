@@ -1,15 +1,13 @@
 """What vidrec packed is what other programs read: the plain reader, MXNet's way of reading, Pillow, PyAV."""
 import io
-import os
-import shutil
 import statistics
 import struct
-from pathlib import Path
+import types
 
 import av
 import numpy as np
 import pytest
-from conftest import ROOT, make_videos
+from conftest import make_videos
 from PIL import Image
 from reader import open_dataset
 from verify import verify
@@ -26,32 +24,16 @@ CLIPS = {
     "fractal/full range.mp4": ["mandelbrot=size=320x240:rate=12", "-vf", PALE[1] + ",scale=out_range=full", "-t", "1", "-color_range", "pc"],
     "color/odd.avi": ["gradients=size=322x182:rate=15:duration=1:seed=2:c0=cyan:c1=maroon", "-c:v", "mpeg4", "-q:v", "2"],
 }
-VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos"))
-REAL = sorted((VIDEOS / "bench/clips").glob("*.mp4"))[::12]
 
 
-class Packed:
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
     """A data set, and the folder of its videos."""
-
-    def __init__(self, videos, out):
-        self.videos, self.path = videos, out
-        vidrec.pack(videos, out, frames=5, size=180)
-        (self.record_file,) = out.glob("shard-00000-*.rec")
-
-
-@pytest.fixture(scope="module", params=["made", pytest.param("real", marks=pytest.mark.full)])
-def packed(request, tmp_path_factory):
-    """Of videos that are made here, and of real footage where there is some beside the project."""
-    folder = tmp_path_factory.mktemp(request.param)
-    videos = folder / "videos"
-    if request.param == "made":
-        make_videos({videos / name: source for name, source in CLIPS.items()})
-    elif REAL:
-        (videos / "all").mkdir(parents=True)
-        [shutil.copy(video, videos / "all" / video.name) for video in REAL]
-    else:
-        pytest.skip("another machine: there is no real footage")
-    return Packed(videos, folder / "set")
+    folder = tmp_path_factory.mktemp("packed")
+    make_videos({folder / "videos" / name: source for name, source in CLIPS.items()})
+    vidrec.pack(folder / "videos", folder / "set", frames=5, size=180)
+    (record_file,) = (folder / "set").glob("shard-00000-*.rec")
+    return types.SimpleNamespace(videos=folder / "videos", path=folder / "set", record_file=record_file)
 
 
 def test_the_plain_reader_finds_it_whole(packed):

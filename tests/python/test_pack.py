@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from programs import files, program
 
 import vidrec
 from vidrec import _progress
@@ -21,15 +22,6 @@ PROGRAM_ONLY = {"json", "help", "output", "part", "tasks", "write_recipe", "stor
 PYTHON_ONLY = {"isolate", "scratch", "storage_options", "storage_timeout", "only_publisher"}
 
 
-def program(*arguments):
-    command = [Path(sys.executable).with_name("vidrec"), "pack", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def files(folder):
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
 def arguments():
     """All that the function takes by name."""
     own = {name for name, it in inspect.signature(vidrec.pack).parameters.items() if it.kind is it.KEYWORD_ONLY}
@@ -38,7 +30,7 @@ def arguments():
 
 def flags():
     """The flags that the program's help lists."""
-    found = re.findall(r"^ +(?:-\w, +)?--([a-z][a-z-]+)", program("--help").stdout, re.M)
+    found = re.findall(r"^ +(?:-\w, +)?--([a-z][a-z-]+)", program("pack", "--help").stdout, re.M)
     assert len(found) > 40 and len(set(found)) == len(found)
     return {flag.replace("-", "_") for flag in found}
 
@@ -67,8 +59,7 @@ def test_the_options_of_python_are_those_of_the_schema():
 
 def test_the_schema_has_the_defaults_of_the_program(tmp_path):
     """Those that a recipe is written with."""
-    done = program("videos", "--write-recipe", tmp_path / "recipe.toml")
-    assert done.returncode == 0, done.stderr
+    program("pack", "videos", "--write-recipe", tmp_path / "recipe.toml")
     written = (tmp_path / "recipe.toml").read_text()
     schema = json.loads((ROOT / "docs/recipe.schema.json").read_text())["properties"]
     defaults = {name: option["default"] for name, option in schema.items()}
@@ -91,8 +82,7 @@ TOGETHER = [
 
 @pytest.mark.parametrize("options", TOGETHER, ids=[str(options["frames"]) for options in TOGETHER])
 def test_options_do_what_they_do_in_the_program(options, videos, train, tmp_path):
-    done = program(videos, "-o", tmp_path / "program", *as_flags(options))
-    assert done.returncode == 0, done.stderr
+    program("pack", videos, "-o", tmp_path / "program", *as_flags(options))
     report = vidrec.pack(videos, tmp_path / "function", **options)
     assert report.failed == 0 and not report.unchanged
     assert files(tmp_path / "function") == files(tmp_path / "program") != files(train)
@@ -149,7 +139,7 @@ def test_a_wrong_option_is_refused_by_name(option, value, words, videos, tmp_pat
 def test_a_dry_run_gives_the_estimate_and_writes_nothing(videos, tmp_path):
     out, options = tmp_path / "out", {"frames": vidrec.Fps(6), "max_frames": 3}
     estimate = vidrec.pack(videos, out, dry_run=True, **options)
-    shown = json.loads(program(videos, "-o", out, "--dry-run", "--json", *as_flags(options)).stdout)
+    shown = json.loads(program("pack", videos, "-o", out, "--dry-run", "--json", *as_flags(options)).stdout)
     changing = {"seconds": 0, "free_bytes": 0}
     assert {**estimate.to_dict(), **changing} == {**shown, **changing} and not out.exists()
 

@@ -3,12 +3,8 @@
 import json
 
 import pytest
+from programs import files
 import vidrec
-
-
-def files(folder):
-    """All files in a folder."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):

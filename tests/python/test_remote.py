@@ -1,12 +1,9 @@
 """Data sets on a web server: the same as local ones, in every process, and errors that say what is wrong."""
-import http.server
 import pickle
-import re
 import signal
 import socket
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -16,57 +13,9 @@ import vidrec
 torch = pytest.importorskip("torch")
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves a folder with ranges and ETags, and counts requests."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        server = self.server
-        with server.lock:
-            server.requests += 1
-        path = server.folder / self.path.lstrip("/")
-        if not path.is_file():
-            return self._send(404, b"", {})
-        data = path.read_bytes()
-        fields = {"ETag": f'"{path.stat().st_mtime_ns:x}-{len(data):x}"'}
-        if self.headers.get("If-Match", fields["ETag"]) != fields["ETag"]:
-            return self._send(412, b"", fields)
-        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-        if not wanted:
-            return self._send(200, data, fields)
-        first, last = int(wanted[1]), min(int(wanted[2]), len(data) - 1)
-        fields["Content-Range"] = f"bytes {first}-{last}/{len(data)}"
-        return self._send(206, data[first : last + 1], fields)
-
-    def _send(self, status, body, fields):
-        self.send_response(status)
-        for name, value in {**fields, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, folder):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.folder, self.lock, self.requests = folder, threading.Lock(), 0
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-
-@pytest.fixture
-def server(train):
-    with Server(train.parent) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+@pytest.fixture(scope="module")
+def server(serve, train):
+    return serve(train.parent)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 import pytest
@@ -93,15 +92,8 @@ FEATURES = {
 
 
 @pytest.fixture(scope="module")
-def url(rig_path):
-    from test_remote import Server
-
-    with Server(rig_path.parent) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield server.url + "/rig"
-        server.shutdown()
-        thread.join()
+def url(serve, rig_path):
+    return serve(rig_path.parent).url + "/rig"
 
 
 def loader_of(rig_path, url, features, **more):

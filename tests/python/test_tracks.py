@@ -1,4 +1,4 @@
-"""Tracks in batches, against a plain model in NumPy: windows, draws, strides, threads, and runs that resume."""
+"""Tracks in batches: threads, runs that resume, copies and tensors."""
 import json
 import pickle
 
@@ -9,7 +9,6 @@ from conftest import make_videos
 import vidrec
 
 RATE, SECONDS, CLIPS = 12, 2, 5
-HOWS = ("nearest", "linear", "previous")
 
 
 def state_of(clip):
@@ -41,56 +40,6 @@ def robot(tmp_path_factory):
 
 def loader(path, tracks, **options):
     return vidrec.Loader(path, 2, crop=16, tracks=tracks, **{"output": "numpy", "last": "pad", **options})
-
-
-def model(clip, how, t):
-    """What the state of a clip is at times of any shape, and where it is."""
-    times, values = state_of(clip)
-    inside = (t >= times[0] - 1000) & (t <= times[-1] + 1000)
-    if how == "previous":
-        found = values[np.maximum(np.searchsorted(times, t + 1000, "right") - 1, 0)]
-        return np.where(inside[..., None], found, 0), inside
-    t = np.clip(t, times[0], times[-1])
-    before = np.searchsorted(times, t, "right") - 1
-    after = np.minimum(before + 1, len(times) - 1)
-    if how == "nearest":
-        found = values[np.where(times[after] - t < t - times[before], after, before)]
-    else:
-        weight = ((t - times[before]) / np.maximum(times[after] - times[before], 1))[..., None]
-        a, b = values[before].astype(np.float64), values[after].astype(np.float64)
-        found = (a + (b - a) * weight).astype(np.float32)
-    return np.where(inside[..., None], found, 0), inside
-
-
-def check(batch, how, anchor, offsets):
-    for i, clip in enumerate(batch.clips):
-        frames = np.rint(batch.times[i] * 1e9)
-        there = ~np.isnan(frames)
-        frames = np.where(there, frames, -(10**15)).astype(np.int64)
-        at = {"current": frames[:1], "last": frames[there][-1:], "each": frames}[anchor]
-        times = at[:, None] + offsets if offsets is not None else at
-        times = times[0] if anchor != "each" and offsets is not None else times
-        values, mask = model(int(clip), how, times)
-        np.testing.assert_array_equal(batch.track_masks["state"][i], mask)
-        np.testing.assert_array_equal(batch.tracks["state"][i], values)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_windows_are_those_of_the_model(robot, seed):
-    draw = np.random.default_rng(seed)
-    how, anchor = HOWS[seed % 3], ("current", "last", "each")[draw.integers(3)]
-    rate = int(draw.choice([5, 10, 24, 50]))
-    start, steps = round(float(draw.uniform(-1, 1)), 2), int(draw.integers(0, 12))
-    window = (start, start + (steps + 0.25) / rate)
-    offsets = round(start * 1e9) + np.rint(np.arange(steps + 1) * 1e9 / rate).astype(np.int64)
-    tracks = {"state": vidrec.track(window, rate, how, anchor=anchor)}
-    frames, stride = int(draw.integers(1, 6)), int(draw.integers(1, 4))
-    options = {"frames": vidrec.Run(frames, stride=stride), "shuffle": True, "seed": seed}
-    shape = (frames, steps + 1) if anchor == "each" else (steps + 1,)
-    for batch in loader(robot, tracks, **options):
-        assert batch.tracks["state"].shape == (2, *shape, 2) and batch.tracks["state"].dtype == np.float32
-        assert batch.track_masks["state"].shape == (2, *shape) and batch.track_masks["state"].dtype == np.bool_
-        check(batch, how, anchor, offsets)
 
 
 def test_threads_state_and_copies(robot):

@@ -116,6 +116,11 @@ def test_pyright_finds_nothing(folder):
     assert pyright(folder, PACKAGE, "examples", "guide") == ""
 
 
+def test_the_stub_is_that_of_the_compiled_module(folder):
+    (folder / "allowed").write_text("vidrec._vidrec.__all__\n")
+    assert checked(folder, "mypy.stubtest", "--ignore-disjoint-bases", "--allowlist", "allowed", "vidrec._vidrec") == ""
+
+
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_mistakes_are_found(folder, checker):
     found = checker(folder, "wrong.py")

@@ -1,16 +1,13 @@
 """Data sets written clip by clip: what a writer gets, a reader gives back."""
 import io
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from PIL import Image
+from programs import files
 from reader import open_dataset
 
 import vidrec
@@ -24,10 +21,6 @@ def jpeg(number, **how):
     file = io.BytesIO()
     Image.fromarray(FRAMES[number % 6] + np.uint8(number)).save(file, "JPEG", **how)
     return file.getvalue()
-
-
-def files(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def clip(rng, number):
@@ -178,19 +171,3 @@ def test_nothing_appears_after_an_exception_and_what_is_there_stays(tmp_path):
         writer.add(FRAMES)
         writer.add(FRAMES)
     assert len(vidrec.open(tmp_path / "set")) == 2
-
-
-@pytest.mark.skipif(os.name != "posix", reason="another machine: kills")
-def test_a_killed_process_leaves_no_data_set(tmp_path):
-    code = "import sys, numpy as np, vidrec\nw = vidrec.Writer(sys.argv[1], shard_size=1)\nfor _ in range(9): w.add(np.zeros((4, 48, 64, 3), np.uint8))\nprint('written', flush=True)\nsys.stdin.read()"
-    process = subprocess.Popen([sys.executable, "-c", code, tmp_path / "set"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"written\n"
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    with pytest.raises(vidrec.UsageError, match="no data set"):
-        vidrec.open(tmp_path / "set")
-    # The next one removes what is left.
-    with vidrec.Writer(tmp_path / "set") as writer:
-        writer.add(FRAMES)
-    names = [name for name in files(tmp_path / "set") if not name.startswith(".")]
-    assert len(vidrec.open(tmp_path / "set")) == 1 and len(names) == 3

@@ -85,5 +85,3 @@ def clips(path):
             "pts": clip.pts.tolist(), "jpegs": [hashlib.sha256(clip.jpeg(t)).hexdigest()[:24] for t in range(len(clip))],
         })
     return found
-
-

@@ -1,10 +1,9 @@
 """Edits beside a plain model, the list of the clips. One that is killed leaves the old data set or the new one."""
-import csv
 import json
 import shutil
 from collections import Counter
 
-from machine import check, chosen, same_files
+from machine import check, same_files
 
 COPIED = ("source", "class", "attributes", "pts", "tracks", "jpegs")
 
@@ -65,21 +64,6 @@ class Editor:
         shards = ["--shards", self.rng.choice([1, 2])] if self.rng.random() < 0.5 else []
         self._written("subset", ["subset", self.path, "--clips", numbers, *shards], [self.clips[i] for i in taken])
 
-    def relabel(self):
-        """New attributes, and new classes for some."""
-        table = self.machine.path("table.csv")
-        expected = [dict(clip, attributes=dict(clip["attributes"])) for clip in self.clips]
-        with table.open("w", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(["clip", "label", "mood"])
-            for i in sorted(chosen(self.rng, len(expected), range(len(expected)))):
-                name = self.rng.choice(["", "falls", "jumps", "new"]) if self.rng.random() < 0.5 else ""
-                mood = self.rng.choice(["calm", "wild, or so", "ruhig \N{SNOWMAN}"])
-                rows.writerow([i, name, mood])
-                expected[i]["class"] = name or expected[i]["class"]
-                expected[i]["attributes"]["mood"] = mood
-        self._written("relabel", ["subset", self.path, "--changes", table], expected)
-
     def merge(self):
         other = self.rng.choice(self.others)
         self._written("merge", ["merge", self.path, other], self.clips + self.reader.clips(other))
@@ -121,7 +105,7 @@ class Editor:
 def step(machine, reader, sets):
     """Random edits, one after another."""
     editor = Editor(machine, reader, sets)
-    edits = [editor.subset, editor.relabel, editor.merge, editor.split, editor.append]
+    edits = [editor.subset, editor.merge, editor.split, editor.append]
     for edit in machine.rng.choices(edits, k=machine.rng.randint(3, 6)):
         edit()
     return editor.path, editor.clips

@@ -1,10 +1,6 @@
 """Videos to pack: generated ones, and real ones where there are some."""
-import os
 import shutil
 import subprocess
-from pathlib import Path
-
-from machine import ROOT
 
 X264 = ["-c:v", "libx264", "-preset", "veryfast"]
 # Name, source of FFmpeg, encoder.
@@ -22,9 +18,6 @@ GENERATED = [
     ("one.mp4", "testsrc=size=128x96:rate=25:duration=0.04", X264),
 ]
 SAME = ["-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact", "-flags:a", "+bitexact", "-map_metadata", "-1"]
-# Real videos that take a round's time, or more memory than others.
-MOST_BYTES = 700_000
-SLOW = ("4320p", "2160p")
 
 
 def generate(folder):
@@ -37,19 +30,11 @@ def generate(folder):
         subprocess.run([*command, folder / name], check=True, stdin=subprocess.DEVNULL)
 
 
-def real(kind):
-    """The real videos of a kind that are small."""
-    folder = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / kind
-    paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [p for p in paths if p.is_file() and p.stat().st_size < MOST_BYTES and not any(word in p.name for word in SLOW)]
-
-
 def some(machine, pool, classes, name):
     """A random set of videos in a folder of classes."""
     rng, folder = machine.rng, machine.path(name)
     generated = rng.sample(sorted(pool.iterdir()), rng.randint(5, 9))
-    odd = [path for kind in ("real", "odd") for path in rng.sample(real(kind), min(len(real(kind)), rng.randint(0, 3)))]
-    for number, path in enumerate([*generated, *odd]):
+    for number, path in enumerate(generated):
         to = folder / classes[number % len(classes)] / f"{number:02} {path.name}"
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, to)

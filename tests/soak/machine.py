@@ -137,11 +137,6 @@ def ended(process, looks):
     return process.poll() is not None
 
 
-def chosen(rng, most, values):
-    """Some of these, up to `most`, in a random order."""
-    return rng.sample(values, rng.randint(1, min(most, len(values))))
-
-
 def random_of(*words):
     """Random numbers that follow from these words alone."""
     return random.Random("/".join(map(str, words)))

@@ -17,7 +17,7 @@ def main():
     lines = folder / "lines.jsonl"
     # A loop that resumes counts its batches from 0; these count from the start of the epoch.
     had = Counter(json.loads(text)["epoch"] for text in (lines.read_text().splitlines() if lines.exists() else ()))
-    with lines.open("a") as out, loader.monitor(job["monitor"], every=0.2):
+    with lines.open("a") as out:
         while loader.epoch < job["epochs"]:
             for batch in loader:
                 number = had[batch.epoch]
