@@ -85,7 +85,7 @@ fn drawn(batch: &Batch) -> String {
             c.brightness,
             c.contrast,
             c.saturation,
-            c.order.map(|s| s.to_string()),
+            c.order.map(|step| format!("{step:?}").to_lowercase()),
             c.grayscale
         );
         let of_frames = format!("{:?} {:?} {:?} {:?}", p.frames, p.times, p.window, p.instead_of);

@@ -5,6 +5,7 @@ use half::{bf16, f16};
 use super::isa::Machine;
 use super::*;
 use crate::loader::aligned::Aligned;
+use vidrec_jpeg::Pixels;
 
 /// Planes of a 4:2:0 frame of 340 by 256 pixels, and tables that make pictures of its middle.
 pub struct KernelBench {
@@ -30,7 +31,8 @@ impl KernelBench {
         let (mean, std, matrix) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225], ColorMatrix::IDENTITY);
         let target =
             PictureSpec { size: (side, side), channels: Channels::Rgb, mean, std, matrix, reducing_gap: f64::INFINITY };
-        let kernel = Kernel::new(&target, &View { x: span(FRAME.0), y: span(FRAME.1), flip: false }, FRAME);
+        let kernel =
+            Kernel::new(&target, &View { x: span(FRAME.0), y: span(FRAME.1), flip: false }, FRAME, Pixels::Ycc420);
         let plane = |samples: u32| (0..samples).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let planes = [FRAME.0 * FRAME.1, FRAME.0 * FRAME.1 / 4, FRAME.0 * FRAME.1 / 4].map(plane);
         let samples = 3 * side as usize * side as usize;
@@ -87,5 +89,5 @@ fn run<S: SampleType>(
     let pitch = FRAME.0 as usize;
     let planes = planes.each_ref().map(Vec::as_slice);
     let frame = Decoded { planes, pitches: [pitch, pitch / 2, pitch / 2], origin: (0, 0) };
-    pass::run(Machine::all()[machine], &kernel.main, &frame, scratch, slot);
+    pass::run_on(Machine::all()[machine], kernel, &frame, scratch, slot);
 }

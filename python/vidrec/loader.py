@@ -468,8 +468,8 @@ class Loader(Generic[B]):
         -------
         vidrec.results.LoaderStats
             Counts of ``batches``, ``frames``, ``bytes``, ``tiles_decoded``, ``tiles_skipped``, ``substituted_clips``;
-            ``short_clips``, and ``skipped_clips`` of them; ``enlarged_clips``; ``samples_left_out``;
-            batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
+            ``short_clips``, and ``skipped_clips`` of them; ``samples_left_out``;
+            batches that are ``ready`` now; and ``consumer_wait_seconds`` and
             ``producer_wait_seconds``. A consumer that waits much is starved. For a remote data set also ``remote``, as
             :meth:`vidrec.Dataset.remote_stats` gives it. With ``decoded_cache`` also what that did. For a mix also ``sources``: for each one ``samples`` that all
             ranks together have used since the run began (it follows from the place in the stream, whoever asks), and

@@ -25,7 +25,7 @@ fn a_damaged_record_is_the_same_error_or_the_same_substitute() {
         let without = LoaderOptions { on_bad_frame, ..training(2, (32, 32)) };
         let with = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..without.clone() };
         let expected = told(&dir, &without, 5);
-        assert!(told(&dir, &with, 5) == expected, "{on_bad_frame}");
+        assert!(told(&dir, &with, 5) == expected, "{on_bad_frame:?}");
         let errors = expected.iter().filter(|batch| batch.is_err()).count();
         assert_eq!(errors, if on_bad_frame == OnBadFrame::Error { 5 } else { 0 });
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::common::until::until;
 use crate::common::{damage, loader, options, set};
 use vidrec::order::Order;
 use vidrec::{Batch, Dtype, Epochs, LoaderOptions};
@@ -72,21 +71,6 @@ fn without_memory_a_consumer_waits_no_longer_than_it_said() {
     assert!(!batches.wait(Duration::ZERO));
     assert!(loader.stats().consumer_wait_seconds >= 0.02);
     drop(batches);
-}
-
-#[test]
-fn a_wait_in_pieces_counts_as_one_question() {
-    let (_folder, dir) = set(4, 1, (32, 24));
-    let loader = loader(&dir, options(2, (16, 16)));
-    let mut batches = loader.iter_into::<Vec<u8>>(0).unwrap();
-    (0..9).for_each(|_| assert!(!batches.wait(Duration::from_millis(1))));
-    (0..2).for_each(|_| batches.provide(vec![0; loader.batch_bytes()]));
-    assert!(batches.next().unwrap().is_ok());
-    until("a batch is ready", || loader.stats().ready == 1);
-    assert!(batches.wait(Duration::ZERO));
-    assert!(batches.next().unwrap().is_ok());
-    // None ready when the first was asked for, one when the second was.
-    assert_eq!(loader.stats().mean_ready, 0.5);
 }
 
 #[test]

@@ -99,7 +99,6 @@ fn the_counters_add_up() {
     let set = Dataset::open(&dir).unwrap();
     let lengths = |i| set.clip(i).unwrap().frames().map(|f| f.unwrap().jpeg().len() as u64).sum::<u64>();
     assert_eq!(stats.bytes, (0..10).map(lengths).sum::<u64>());
-    assert!(stats.mean_ready <= 2.0);
     assert!(serde_json::to_string(&stats).unwrap().contains("\"consumer_wait_seconds\""));
     until("the loader waits for a consumer that takes nothing", || {
         let batches = loader.iter(1).unwrap();

@@ -111,7 +111,7 @@ fn a_state_of_something_else_is_refused() {
     let dense = LoaderOptions { frames: Frames::windows(2), ..shuffled(2, 0, 1) };
     assert!(refused(&set, dense, &state).contains("other options: frames"));
     let longer = LoaderState { samples: 5, ..state.clone() };
-    assert!(refused(&set, shuffled(2, 0, 1), &longer).contains("length"));
+    assert!(refused(&set, shuffled(2, 0, 1), &longer).contains("other options: samples"));
     assert!(refused(&set, shuffled(2, 0, 1), &LoaderState { consumed: 5, ..state }).contains("at most 4"));
 }
 

@@ -8,7 +8,7 @@ use vidrec::{
 
 /// Pictures of a batch, frame after frame.
 fn pictures(batch: &Batch) -> Vec<&[u8]> {
-    let [_, rest @ ..] = batch.frames_shape();
+    let [_, _, rest @ ..] = batch.shape();
     batch.u8().unwrap().chunks(rest.iter().product()).collect()
 }
 

@@ -126,7 +126,7 @@ fn ranks_and_draws() {
     for rank in 0..2 {
         for draws in [Draws::Rotate, Draws::All] {
             let o = LoaderOptions { rank: (rank, 2), frames: Frames::all().with_draws(draws), ..options(2, (24, 16)) };
-            same(&format!("{rank} {draws}"), &local, &remote, &of_order(Order::Shuffled, o));
+            same(&format!("{rank} {draws:?}"), &local, &remote, &of_order(Order::Shuffled, o));
         }
     }
 }

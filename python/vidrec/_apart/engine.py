@@ -87,13 +87,13 @@ class _Waits:
     """What a loop waits for batches."""
 
     def __init__(self) -> None:
-        self._seconds, self._asked, self._ready = 0.0, 0, 0
+        self._seconds = 0.0
 
-    def add(self, ready: int, seconds: float) -> None:
-        self._asked, self._ready, self._seconds = self._asked + 1, self._ready + ready, self._seconds + seconds
+    def add(self, seconds: float) -> None:
+        self._seconds += seconds
 
     def told(self) -> Dict[str, float]:
-        return {"consumer_wait_seconds": self._seconds, "mean_ready": self._ready / max(1, self._asked)}
+        return {"consumer_wait_seconds": self._seconds}
 
 
 class _Other:
@@ -278,9 +278,9 @@ class Batches:
         if self._is_over:
             return None
         self._provide()
-        begun, ready = time.perf_counter(), self._other.ready(self._loop)
+        begun = time.perf_counter()
         number, told = self._other.next(self._loop)
-        self._waits.add(ready, time.perf_counter() - begun)
+        self._waits.add(time.perf_counter() - begun)
         self._rooms -= 1
         slot = None if number is None else self._there.pop(number)
         if told is None or isinstance(told, Error):

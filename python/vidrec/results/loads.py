@@ -71,9 +71,6 @@ class LoaderStats(Result):
     """Clips that could not be read and were replaced, with ``on_bad_frame="substitute"``."""
     short_clips: int
     """Clips of the data set with fewer frames than a sample needs."""
-    enlarged_clips: int
-    """Clips of the data set whose frames are smaller than the pictures, and are enlarged in every sample. Of each data set, the
-    first 262,144 clips are counted; none of a remote one whose first clip is large enough."""
     skipped_clips: int
     """Those of them that are in no epoch."""
     samples_left_out: int
@@ -81,8 +78,6 @@ class LoaderStats(Result):
     have different samples, the most in any epoch so far."""
     ready: int
     """Batches that are ready now."""
-    mean_ready: float
-    """Mean number of batches that were ready when one was asked for; 0 before the first."""
     consumer_wait_seconds: float
     """Seconds that training loops waited for a batch."""
     producer_wait_seconds: float

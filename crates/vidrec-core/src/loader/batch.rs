@@ -1,7 +1,5 @@
 //! The batch that a loader returns: one buffer of pictures, and the facts about each clip.
 
-use half::{bf16, f16};
-
 use super::aligned::Aligned;
 use super::draw::ColorDraw;
 use super::options::Dtype;
@@ -10,57 +8,28 @@ use serde::Serialize;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
 
-/// The data of a batch, in the requested type.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum BatchData {
-    /// [`Dtype::U8`].
-    U8(Aligned<u8>),
-    /// [`Dtype::F16`].
-    F16(Aligned<f16>),
-    /// [`Dtype::Bf16`].
-    Bf16(Aligned<bf16>),
-    /// [`Dtype::F32`].
-    F32(Aligned<f32>),
+/// The data of a batch: values of [`LoaderOptions::dtype`](super::LoaderOptions::dtype), each in this machine's byte order. The
+/// first one is at a multiple of 64 bytes in memory.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BatchData {
+    dtype: Dtype,
+    bytes: Aligned<u8>,
 }
-
-impl Default for BatchData {
-    fn default() -> Self {
-        BatchData::empty(Dtype::U8)
-    }
-}
-
-/// Evaluates an expression with the values of a [`BatchData`], whatever their type.
-macro_rules! for_each_dtype {
-    ($data:expr, $values:ident => $result:expr) => {
-        match $data {
-            BatchData::U8($values) => $result,
-            BatchData::F16($values) => $result,
-            BatchData::Bf16($values) => $result,
-            BatchData::F32($values) => $result,
-        }
-    };
-}
-pub(super) use for_each_dtype;
 
 impl BatchData {
-    fn empty(dtype: Dtype) -> Self {
-        match dtype {
-            Dtype::U8 => BatchData::U8(Aligned::default()),
-            Dtype::F16 => BatchData::F16(Aligned::default()),
-            Dtype::Bf16 => BatchData::Bf16(Aligned::default()),
-            Dtype::F32 => BatchData::F32(Aligned::default()),
-        }
+    /// The type of the values.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
     }
 
-    /// The data as bytes, each value in this machine's byte order.
+    /// The values as bytes.
     pub fn bytes(&self) -> &[u8] {
-        for_each_dtype!(self, data => bytemuck::cast_slice(data))
+        &self.bytes
     }
 
-    /// The data as mutable bytes, as in [`bytes`](Self::bytes).
+    /// The values as mutable bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        for_each_dtype!(self, data => bytemuck::cast_slice_mut(data))
+        &mut self.bytes
     }
 }
 
@@ -94,7 +63,7 @@ pub struct SampleParams {
 /// A batch of clips: pictures, labels, ordinals, mask, and what was drawn for each.
 ///
 /// The frames of a clip lie side by side, so (B, T, C, H, W) and (B*T, C, H, W) are two views of the same data, with
-/// the shapes [`shape`](Self::shape) and [`frames_shape`](Self::frames_shape).
+/// the first in [`shape`](Self::shape).
 ///
 /// ```
 /// let batch = vidrec::Batch::default();
@@ -150,21 +119,14 @@ impl Batch {
         self.shape
     }
 
-    /// The shape with the first two dimensions joined: single pictures, `[B * T, C, H, W]` or `[B * T, H, W, C]`.
-    /// With [`Layout::Bcthw`](super::Layout::Bcthw), these are single channels of clips, `[B * C, T, H, W]`.
-    pub fn frames_shape(&self) -> [usize; 4] {
-        let [b, t, rest @ ..] = self.shape;
-        [b * t, rest[0], rest[1], rest[2]]
-    }
-
     /// The data, if the values are bytes.
     pub fn u8(&self) -> Option<&[u8]> {
-        if let BatchData::U8(data) = &self.data { Some(data) } else { None }
+        (self.data.dtype == Dtype::U8).then_some(&self.data.bytes)
     }
 
     /// The data, if the values are floats of 32 bits.
     pub fn f32(&self) -> Option<&[f32]> {
-        if let BatchData::F32(data) = &self.data { Some(data) } else { None }
+        bytemuck::try_cast_slice(&self.data.bytes).ok().filter(|_| self.data.dtype == Dtype::F32)
     }
 
     /// Sets the shape and forgets the clips. Keeps data and tracks, so that their memory can be reused.
@@ -180,19 +142,15 @@ impl Batch {
         self.params.clear();
     }
 
-    /// Makes room for the data of the shape. Keeps the memory if the type stays the same. The values are
-    /// unspecified.
+    /// Makes room for the data of the shape. Keeps the memory. The values are unspecified.
     ///
     /// # Errors
     ///
     /// There is no memory for it.
     pub(super) fn reserve(&mut self, dtype: Dtype) -> Result<()> {
-        let samples = self.shape.iter().product();
-        let empty = BatchData::empty(dtype);
-        if std::mem::discriminant(&self.data) != std::mem::discriminant(&empty) {
-            self.data = empty;
-        }
-        let reserved = for_each_dtype!(&mut self.data, data => data.try_resize(samples));
+        let values: usize = self.shape.iter().product();
+        self.data.dtype = dtype;
+        let reserved = self.data.bytes.try_resize(values * dtype.size());
         let help = format!(
             "make batches smaller (batch size, frames, size, u8 instead of floats), keep fewer of them ready (prefetch), \
              or allow more {}",
@@ -211,8 +169,8 @@ impl Batch {
 /// clip has one, and all of them are whole and fit 64 bits.
 ///
 /// ```
-/// let scores = vidrec::Field::Floats(vec![0.5, f64::NAN]);
-/// assert_eq!(scores.len(), 2);
+/// let scores = vidrec::Field::Floats(vec![0.5, 0.0]);
+/// assert_ne!(scores, vidrec::Field::Integers(vec![1, 0]));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -225,20 +183,4 @@ pub enum Field {
     Texts(Vec<Option<String>>),
     /// Anything else (lists, objects, `true` and `false`), as JSON.
     Json(Vec<Option<String>>),
-}
-
-impl Field {
-    /// The number of clips.
-    pub fn len(&self) -> usize {
-        match self {
-            Field::Integers(values) => values.len(),
-            Field::Floats(values) => values.len(),
-            Field::Texts(values) | Field::Json(values) => values.len(),
-        }
-    }
-
-    /// Whether there are no clips.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }

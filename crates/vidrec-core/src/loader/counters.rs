@@ -34,9 +34,6 @@ pub struct LoaderStats {
     pub substituted_clips: u64,
     /// Clips of the data set with fewer frames than a sample needs. See [`ShortClips`](super::ShortClips).
     pub short_clips: u64,
-    /// Clips of the data set whose frames are smaller than the pictures, and are enlarged in every sample. Of each data set,
-    /// the first 262,144 clips are counted; none of a remote one whose first clip is large enough.
-    pub enlarged_clips: u64,
     /// Short clips that no epoch contains.
     pub skipped_clips: u64,
     /// Samples that are in no batch of a whole epoch, because they cannot be shared among the ranks. See
@@ -47,8 +44,6 @@ pub struct LoaderStats {
     pub remote: Option<RemoteStats>,
     /// Batches that are ready now, in all running [`Batches`](super::Batches).
     pub ready: u64,
-    /// Mean number of batches that were ready when one was asked for; 0 before the first.
-    pub mean_ready: f64,
     /// Time in seconds that consumers of [`Batches`](super::Batches) waited for a batch.
     pub consumer_wait_seconds: f64,
     /// Time in seconds that producers waited because enough batches were ready.
@@ -89,9 +84,6 @@ pub(crate) type Counters = Mutex<Counts>;
 pub(crate) struct Counts {
     pub stats: LoaderStats,
     pub cache: DecodedStats,
-    /// The number of times that a batch was asked for, and of the batches that were ready then.
-    pub asked: u64,
-    pub ready_when_asked: u64,
 }
 
 impl Counts {
@@ -108,7 +100,6 @@ impl Counts {
             failure: cache.failure().map(str::to_owned),
             ..self.cache.clone()
         });
-        let mean_ready = self.ready_when_asked as f64 / self.asked.max(1) as f64;
-        LoaderStats { remote, decoded_cache, device_kept_bytes, mean_ready, ..self.stats.clone() }
+        LoaderStats { remote, decoded_cache, device_kept_bytes, ..self.stats.clone() }
     }
 }

@@ -1,6 +1,8 @@
 //! The state of a run: where it stands, and how it loads.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
 
 use crate::dataset::Fingerprint;
 use vidrec_format::error::{Error, Result};
@@ -62,15 +64,23 @@ impl LoaderState {
             let say = |f: &Fingerprint| format!("{} clips, digest {}", f.clips, f.digest);
             return Err(differ("a different data set").expected(say(&self.dataset)).found(say(&now.dataset)));
         }
-        self.check_options(now)?;
-        if self.samples != now.samples {
-            return Err(differ("an epoch of a different length")
-                .expected(format!("{} samples", self.samples))
-                .found(format!("{} samples", now.samples))
-                .help("resume with the same order, views and frames"));
-        }
-        if self.seed != now.seed {
-            return Err(differ("a different seed").expected(self.seed).found(now.seed));
+        let all = |state: &LoaderState| {
+            let mut all = state.options.0.clone();
+            all.extend([("seed".into(), state.seed.into()), ("samples".into(), state.samples.into())]);
+            all
+        };
+        let (before, after) = (all(self), all(now));
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let names: Vec<_> = names.into_iter().filter(|name| before.get(*name) != after.get(*name)).collect();
+        if !names.is_empty() {
+            let say = |options: &Map<String, Value>| {
+                let one = |name: &&String| format!("{name} {}", options.get(*name).unwrap_or(&Value::Null));
+                names.iter().map(one).collect::<Vec<_>>().join(", ")
+            };
+            let listed = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+            let e = differ(&format!("a run with other options: {listed}"));
+            let e = e.expected(say(&before)).found(say(&after));
+            return Err(e.help("resume with the same options, or start a new run"));
         }
         if self.consumed > now.samples || self.buckets.len() != now.buckets.len() {
             return Err(differ("no valid epoch")
@@ -78,24 +88,5 @@ impl LoaderState {
                 .found(format!("{} consumed, and {} buckets", self.consumed, self.buckets.len())));
         }
         Ok(())
-    }
-
-    /// Returns an error that names the options that differ, with both values.
-    fn check_options(&self, now: &LoaderState) -> Result<()> {
-        let (JsonObject(before), JsonObject(after)) = (&self.options, &now.options);
-        let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.retain(|name| before.get(*name) != after.get(*name));
-        if names.is_empty() {
-            return Ok(());
-        }
-        let say = |options: &serde_json::Map<String, Value>| {
-            let one = |name: &&String| format!("{name} {}", options.get(*name).unwrap_or(&Value::Null));
-            names.iter().map(one).collect::<Vec<_>>().join(", ")
-        };
-        let listed = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-        let e = Error::usage(format!("the saved state belongs to a run with other options: {listed}"));
-        Err(e.expected(say(before)).found(say(after)).help("resume with the same options, or start a new run"))
     }
 }

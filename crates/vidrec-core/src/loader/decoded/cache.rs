@@ -62,15 +62,19 @@ impl StoredFrame {
     }
 }
 
-/// The outcome of an attempt to keep a frame.
+/// The use of the cache for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
-    /// All processes can now read the frame, which took this many bytes.
-    Yes(u64),
-    /// There is no room.
+pub(crate) enum CacheUse {
+    /// The planes came from the cache.
+    Hit,
+    /// The frame was decoded. All processes can now read it; it took this many bytes.
+    Kept(u64),
+    /// The frame was decoded, and there is no room for it.
     NoRoom,
-    /// Another process has kept the frame in the meantime, or the cache is no longer used.
-    No,
+    /// The frame was decoded. Another process has kept it in the meantime, or the cache is no longer used.
+    NotKept,
+    /// The cache does not keep frames of this kind.
+    OtherFrame,
 }
 
 impl DecodedFrames {
@@ -178,31 +182,31 @@ impl DecodedFrames {
 
     /// Keeps a frame. `planes` holds the samples of all of its tiles. A checksum must have proven that the samples are
     /// those of the frame.
-    pub fn keep(&self, frame: FrameKey, grid: TileGrid, scale: Scale, planes: &[Vec<u8>; 3]) -> Kept {
+    pub fn keep(&self, frame: FrameKey, grid: TileGrid, scale: Scale, planes: &[Vec<u8>; 3]) -> CacheUse {
         let is_free = self.offset_of(frame, scale).is_some_and(|offset| offset.load(Relaxed) == 0);
         if !is_free || !is_possible(&grid) || self.failure().is_some() {
-            return Kept::No;
+            return CacheUse::NotKept;
         }
         let head = Head { frame, scale, grid };
         let taken = self.has_room(grid, scale).and_then(|bytes| Some((bytes, self.take(bytes)?)));
-        let Some((bytes, at)) = taken else { return Kept::NoRoom };
+        let Some((bytes, at)) = taken else { return CacheUse::NoRoom };
         let (width, height) = chroma_sides(&head.whole(), scale);
         let lengths = [4, 1, 1].map(|factor| factor * width * height);
         let mut to = at;
         let samples = planes.iter().zip(lengths).map(|(plane, length)| plane.get(..length));
         for part in std::iter::once(Some(&head.bytes()[..])).chain(samples) {
-            let Some(part) = part else { return Kept::No };
+            let Some(part) = part else { return CacheUse::NotKept };
             if let Err(e) = self.file.write(part, to) {
                 self.fail(&format!("could not be written: {e}"));
-                return Kept::NoRoom;
+                return CacheUse::NoRoom;
             }
             to += part.len() as u64;
         }
         // In the rare case that another process was faster, the bytes that were written stay unused.
         let offset = self.offset_of(frame, scale);
         match offset.and_then(|offset| offset.compare_exchange(0, at, AcqRel, Relaxed).ok()) {
-            Some(_) => Kept::Yes(bytes),
-            None => Kept::No,
+            Some(_) => CacheUse::Kept(bytes),
+            None => CacheUse::NotKept,
         }
     }
 

@@ -4,19 +4,14 @@ use super::key::DrawKey;
 use crate::loader::kernel::ColorMatrix;
 use crate::loader::options::ColorJitter;
 use serde::Serialize;
-use vidrec_format::error::Error;
 use vidrec_format::random::stream;
-use vidrec_format::words::unknown_variant;
 
 /// One of the three things that [`ColorJitter`] changes.
 ///
-/// As a word (`FromStr`, `Display`): `brightness`, `contrast` or `saturation`.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, strum::Display, strum::EnumString, strum::VariantNames,
-)]
+/// As a word (serde): `brightness`, `contrast` or `saturation`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum ColorStep {
     /// Multiplies levels by the factor.
     Brightness,

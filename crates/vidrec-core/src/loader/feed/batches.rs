@@ -1,47 +1,137 @@
 //! Batches made ahead by a thread of their own.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::engine::Engine;
-use super::fill::{fill, fill_into};
+use super::ahead::Ahead;
+use super::engine::Loader;
+use super::fill::{fill, fill_into, read_ahead};
 use super::fill_jpegs::fill_jpegs;
-use super::producer::{BatchBuffer, Producer};
-use super::queue::{BatchNumber, BatchQueue, BufferPool};
+use super::queue::{BatchNumber, BatchQueue, Spare};
 use super::schedule::Epochs;
 use crate::loader::batch::Batch;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::state::LoaderState;
-use vidrec_format::error::Result;
+use crate::stop::{self, Stop};
+use vidrec_format::error::{Error, Result};
 
 /// The batches of one or more epochs, in order. A thread makes them ahead in the background: see
 /// [`Loader::iter`](crate::loader::Loader::iter).
 ///
 /// At most [`Prefetch::batches`](crate::loader::Prefetch::batches) batches are ready or in progress. The memory of a
 /// dropped batch is used again, in this epoch or the next. A batch that is kept (`collect`) keeps its memory.
-/// Dropping this iterator stops the work after the batch in progress.
+/// Dropping this iterator stops the work after the batch in progress, even while the thread waits for a server.
 ///
 /// The batches have pictures, [`Batch`], or JPEGs, [`JpegBatch`]: see
 /// [`Loader::iter_jpegs`](crate::loader::Loader::iter_jpegs).
 #[must_use = "batches are made in the background, and dropping this stops it"]
-pub struct Batches<T = Batch>(Producer<T>);
+pub struct Batches<T = Batch> {
+    queue: Arc<BatchQueue<T>>,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
 
-#[expect(private_bounds, reason = "the trait says how the loader fills batches")]
-impl<T: BatchBuffer + Default> Batches<T> {
-    /// Starts to make batches, at most `depth` ahead.
-    pub(crate) fn start(engine: &Arc<Engine>, depth: usize, pool: &Arc<BufferPool<T>>, epochs: Epochs) -> Result<Self> {
-        let queue = BatchQueue::new(depth, T::default, Arc::downgrade(pool), engine.clone());
-        Producer::start(queue, epochs).map(Batches)
+/// The memory in which a batch is made.
+pub(crate) trait BatchBuffer: Send + 'static {
+    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()>;
+}
+
+impl Loader {
+    /// The batches of an epoch (`3`), of several epochs (`0..10`) or without an end (`0..`), in order. Background
+    /// threads make them ahead. Use this to train.
+    ///
+    /// An item may be an error; the batches after it still come. If there are several epochs, the first batches of
+    /// one are made while the last batches of the previous one are used. [`Epochs::part`] takes only a part of the
+    /// batches, for several processes that share an epoch batch by batch.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start another thread.
+    pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
+        let memory = Spare::Pool(Arc::downgrade(&self.pool), Batch::default);
+        start(BatchQueue::new(self, self.depth(), memory), epochs.into())
     }
+
+    /// The batches of [`iter`](Self::iter), but without decoding. Each batch has the JPEGs of its frames, and how
+    /// each becomes its picture, for a decoder on a GPU or in another process. JPEGs are smaller than pictures,
+    /// and take a few microseconds each.
+    ///
+    /// The options then describe the pictures to make from them. The number of batches made ahead
+    /// follows from [`Prefetch::bytes`](crate::loader::Prefetch::bytes) and the mean size of the data set's JPEGs.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`iter`](Self::iter), and a loader with a
+    /// [`LoaderOptions::decoded_cache`](crate::loader::LoaderOptions::decoded_cache), which these batches cannot use.
+    pub fn iter_jpegs(&self, epochs: impl Into<Epochs>) -> Result<Batches<JpegBatch>> {
+        self.refuse_decoded_cache()?;
+        let memory = Spare::Pool(Arc::downgrade(&self.jpeg_pool), JpegBatch::default);
+        start(BatchQueue::new(self, self.depth_of_jpegs(), memory), epochs.into())
+    }
+
+    /// The batches of [`iter`](Self::iter), but the data goes directly into memory that the caller provides:
+    /// pinned, shared, or an array of another language. Each piece has the form that
+    /// [`batch_into`](Self::batch_into) needs.
+    ///
+    /// ```
+    /// # use vidrec::{ClipInfo, Crop, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let dir = folder.path().join("train");
+    /// # let mut jpeg = Vec::new();
+    /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
+    /// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
+    /// # (0..6).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
+    /// # writer.finish()?;
+    /// # let train = Dataset::open(&dir)?;
+    /// let options = LoaderOptions { batch_size: 2, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
+    /// let loader = Loader::new(&train, options)?;
+    /// let mut batches = loader.iter_into::<Vec<u8>>(0)?;
+    /// for _ in 0..2 {
+    ///     batches.provide(vec![0; loader.batch_bytes()]);
+    /// }
+    /// while let Some(batch) = batches.next() {
+    ///     let (pixels, batch, _state) = batch?;
+    ///     assert_eq!((pixels.len(), batch.labels.len()), (2 * 3 * 16 * 16, 2));
+    ///     batches.provide(pixels); // no longer used: it may be filled again
+    /// }
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`iter`](Self::iter).
+    pub fn iter_into<M: Memory>(&self, epochs: impl Into<Epochs>) -> Result<BatchesInto<M>> {
+        let queue = BatchQueue::new(self, usize::MAX, Spare::OfConsumer);
+        start(queue, epochs.into()).map(BatchesInto)
+    }
+}
+
+/// Starts the thread that makes batches.
+fn start<T: BatchBuffer>(queue: BatchQueue<T>, epochs: Epochs) -> Result<Batches<T>> {
+    let (queue, stop) = (Arc::new(queue), Stop::default());
+    let (of_thread, stop_of_thread) = (queue.clone(), Some(stop.clone()));
+    let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
+    let thread = thread.spawn(move || {
+        let first = epochs.range.start;
+        if let Err(e) = catch(|| stop::within(&stop_of_thread, || make(&of_thread, epochs))) {
+            of_thread.push(BatchNumber { epoch: first, k: 0 }, Err(e));
+        }
+        of_thread.end();
+    });
+    let thread = thread.map_err(|e| Error::start("a thread", e))?;
+    Ok(Batches { queue, stop, thread: Some(thread) })
 }
 
 impl<T> Batches<T> {
     /// Waits for the next batch or the end, but no longer than `at_most`. Returns whether `next` would now return
     /// at once. This is for a consumer that has other work to do while it waits.
     pub fn wait(&self, at_most: Duration) -> bool {
-        self.0.queue.wait(at_most)
+        self.queue.wait(at_most)
     }
 }
 
@@ -49,8 +139,8 @@ impl<T: Default> Iterator for Batches<T> {
     type Item = Result<PrefetchedBatch<T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (number, batch) = self.0.queue.pop()?;
-        Some(batch.map(|batch| PrefetchedBatch { batch, is_lent: true, number, queue: self.0.queue.clone() }))
+        let (number, batch) = self.queue.pop()?;
+        Some(batch.map(|batch| PrefetchedBatch { batch, is_lent: true, number, queue: self.queue.clone() }))
     }
 }
 
@@ -60,6 +150,60 @@ impl<T> fmt::Debug for Batches<T> {
     }
 }
 
+impl<T> Drop for Batches<T> {
+    fn drop(&mut self) {
+        self.queue.stop();
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            // The thread catches its own panics, and there would be no thread to report them to.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The work of the thread. Returns after the last batch, or when no more are wanted.
+fn make<T: BatchBuffer>(queue: &BatchQueue<T>, epochs: Epochs) -> Result<()> {
+    let engine = &queue.loader.engine;
+    let ahead = Ahead::start(engine, &epochs)?;
+    let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
+    if engine.schedule.batches_per_epoch() == 0 {
+        return Ok(());
+    }
+    for epoch in epochs.range {
+        engine.count_left_out(epoch);
+        let mut k = epochs.first;
+        while k < engine.schedule.batches_in(epoch) {
+            let Some(mut batch) = queue.reserve() else { return Ok(()) };
+            let number = BatchNumber { epoch, k };
+            let made = catch(|| {
+                // Asks for each batch once: for all those ahead at the beginning of an epoch, then for one more
+                // with each batch.
+                let next = if k == epochs.first { 0 } else { readahead };
+                if readahead > 0 {
+                    let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
+                    ahead.for_each(|k| read_ahead(engine, epoch, k));
+                }
+                let _done = ahead.as_ref().map(Ahead::next).transpose()?;
+                batch.fill(&queue.loader, number)
+            });
+            queue.push(number, made.map(|()| batch));
+            k = k.saturating_add(step);
+        }
+    }
+    Ok(())
+}
+
+/// Turns a panic into an error.
+fn catch(f: impl FnOnce() -> Result<()>) -> Result<()> {
+    // A panic leaves the batch behind, which is dropped, and workers, which start afresh with each frame.
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it gave no reason")))
+}
+
 /// The batches of one or more epochs, as [`Batches`], but made directly in memory that the consumer provides: see
 /// [`Loader::iter_into`](crate::loader::Loader::iter_into).
 ///
@@ -67,7 +211,7 @@ impl<T> fmt::Debug for Batches<T> {
 /// batch. The thread makes as many batches ahead as there are pieces that the consumer provided and did not get
 /// back.
 #[must_use = "batches are made in the background, and dropping this stops it"]
-pub struct BatchesInto<M: Memory>(Producer<CallerBuffer<M>>);
+pub struct BatchesInto<M: Memory>(Batches<CallerBuffer<M>>);
 
 /// Memory for the data of a batch: any bytes that may move to another thread.
 pub trait Memory: AsMut<[u8]> + Send + 'static {}
@@ -75,11 +219,6 @@ pub trait Memory: AsMut<[u8]> + Send + 'static {}
 impl<M: AsMut<[u8]> + Send + 'static> Memory for M {}
 
 impl<M: Memory> BatchesInto<M> {
-    /// Starts making batches as memory for them comes in.
-    pub(crate) fn start(engine: &Arc<Engine>, epochs: Epochs) -> Result<Self> {
-        Producer::start(BatchQueue::of_consumer(engine.clone()), epochs).map(BatchesInto)
-    }
-
     /// Provides memory for one more batch, of [`batch_bytes`](crate::loader::Loader::batch_bytes) bytes. Without any
     /// memory, `next` waits forever.
     pub fn provide(&self, memory: M) {
@@ -88,7 +227,7 @@ impl<M: Memory> BatchesInto<M> {
 
     /// Waits for the next batch, as [`Batches::wait`].
     pub fn wait(&self, at_most: Duration) -> bool {
-        self.0.queue.wait(at_most)
+        self.0.wait(at_most)
     }
 }
 
@@ -99,7 +238,7 @@ impl<M: Memory> Iterator for BatchesInto<M> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (BatchNumber { epoch, k }, provided) = self.0.queue.pop()?;
-        let state = || self.0.queue.owner.state(epoch, k + 1);
+        let state = || self.0.queue.loader.state(epoch, k + 1);
         Some(provided.map(|CallerBuffer { memory, batch }| (memory, batch, state())))
     }
 }
@@ -118,7 +257,7 @@ pub struct PrefetchedBatch<T: Default = Batch> {
     /// Whether the memory goes back to the queue.
     is_lent: bool,
     number: BatchNumber,
-    queue: Arc<BatchQueue<Engine, T>>,
+    queue: Arc<BatchQueue<T>>,
 }
 
 impl<T: Default> PrefetchedBatch<T> {
@@ -134,7 +273,7 @@ impl<T: Default> PrefetchedBatch<T> {
 
     /// The state of a run that has used this batch: save this one. Batches made ahead do not count.
     pub fn state(&self) -> LoaderState {
-        self.queue.owner.state(self.number.epoch, self.number.k + 1)
+        self.queue.loader.state(self.number.epoch, self.number.k + 1)
     }
 
     /// Returns the batch, to keep. Its memory is not used again.
@@ -175,14 +314,14 @@ impl<T: Default> Drop for PrefetchedBatch<T> {
 }
 
 impl BatchBuffer for Batch {
-    fn fill(&mut self, engine: &Engine, BatchNumber { epoch, k }: BatchNumber) -> Result<()> {
-        fill(engine, epoch, k, self)
+    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()> {
+        fill(loader, number, self)
     }
 }
 
 impl BatchBuffer for JpegBatch {
-    fn fill(&mut self, engine: &Engine, BatchNumber { epoch, k }: BatchNumber) -> Result<()> {
-        fill_jpegs(engine, epoch, k, self)
+    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()> {
+        fill_jpegs(loader, number, self)
     }
 }
 
@@ -193,7 +332,31 @@ struct CallerBuffer<M> {
 }
 
 impl<M: Memory> BatchBuffer for CallerBuffer<M> {
-    fn fill(&mut self, engine: &Engine, BatchNumber { epoch, k }: BatchNumber) -> Result<()> {
-        fill_into(engine, epoch, k, self.memory.as_mut(), &mut self.batch)
+    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()> {
+        fill_into(loader, number, self.memory.as_mut(), &mut self.batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let e = catch(|| panic!("at the disco {}", 1)).unwrap_err();
+        assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Internal);
+        assert!(e.to_string().contains("at the disco 1"), "{e}");
+        assert!(catch(|| std::panic::resume_unwind(Box::new(1))).is_err());
+        assert!(catch(|| Ok(())).is_ok());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let in_pool = || (0..9).into_par_iter().for_each(|i| assert!(i < 8, "in a thread"));
+        let e = catch(|| {
+            pool.install(in_pool);
+            Ok(())
+        });
+        let e = e.unwrap_err();
+        assert!(e.to_string().contains("in a thread"), "{e}");
     }
 }

@@ -11,13 +11,12 @@ use super::engine::Engine;
 use super::fill::fill_plan;
 use super::schedule::BatchPlan;
 use crate::loader::batch::Batch;
-use crate::loader::jpeg_batch::{JpegBatch, JpegFrame};
-use crate::loader::kernel::{ExportedTables, Kernel, PictureSpec};
+use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, TilePlan};
+use crate::loader::kernel::{DecodedForm, ExportedTables, Kernel, PictureSpec};
 use crate::loader::options::{Dtype, Normalize};
-use crate::loader::tile_plan::TilePlan;
 use crate::stop::{self, Stop};
 use vidrec_format::error::Result;
-use vidrec_jpeg::{Coding, FoundTiles, Region, Scale, TilesOfRegion};
+use vidrec_jpeg::{Coding, FoundTiles, Pixels, Region, Scale, TilesOfRegion};
 
 /// The plan of a batch of these samples.
 pub(super) fn plan_tiles(
@@ -85,7 +84,7 @@ fn look_the_same(a: &JpegFrame, b: &JpegFrame) -> bool {
 fn kernel(engine: &Engine, size: (u32, u32), frame: &JpegFrame) -> Kernel {
     let JpegFrame { normalize: Normalize { mean, std }, reducing_gap, view, colors, .. } = *frame;
     let spec = PictureSpec { size, channels: engine.options.channels, mean, std, matrix: colors, reducing_gap };
-    Kernel::new(&spec, &view, frame.size)
+    Kernel::new(&spec, &view, frame.size, Pixels::Ycc420)
 }
 
 /// Makes the pictures of samples with these numbers by the processor. If it replaces one of them, it makes the whole batch,
@@ -152,8 +151,9 @@ struct Table {
 impl Table {
     /// `None` if the frames do not become pictures by way of planes.
     pub fn new(kernel: &Kernel, normalized: bool) -> Option<Self> {
-        let (scale, region) = kernel.planes()?;
-        Some(Table { scale, region, lines: kernel.lines().into(), exported: kernel.export(normalized)? })
+        let DecodedForm::Planes(scale) = kernel.form else { return None };
+        let exported = ExportedTables::of(kernel, normalized)?;
+        Some(Table { scale, region: kernel.region, lines: kernel.lines().into(), exported })
     }
 }
 

@@ -1,30 +1,324 @@
-//! The engine that makes batches: the data set, the options, and everything that follows from both for a whole
-//! run.
+//! The loader, and the engine that its threads share: the data set, the options, and everything that follows from both for
+//! a whole run.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::buckets::BatchShape;
-use super::buckets::Buckets;
+use super::buckets::{BatchShape, Buckets};
 use super::device::Device;
 use super::episodes::Episodes;
 use super::fields::FieldTypes;
 use super::sample_spec::SampleSpecs;
-use super::samples::{EnlargedClips, PlannedSample, SamplePlace, Samples};
+use super::samples::{PlannedSample, Samples};
 use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::tracks::TrackReader;
 use super::worker::WorkerPool;
 use crate::dataset::Dataset;
+use crate::loader::batch::Batch;
 use crate::loader::counters::{Counters, Counts, LoaderStats};
 use crate::loader::decoded::{Contents, DecodedFrames};
-use crate::loader::mix::Mix;
-use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, SampleOptions};
+use crate::loader::jpeg_batch::JpegBatch;
+use crate::loader::mix::{Mix, SourceCount};
+use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, SampleOptions, ShortClips};
 use crate::loader::state::LoaderState;
 use crate::store::remote::memory_for;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::order::{LastBatch, Order};
+
+/// Loads the batches of a data set, epoch after epoch.
+///
+/// ```
+/// use vidrec::{Crop, Dataset, Dtype, Loader, LoaderOptions, Normalize};
+/// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let dir = folder.path().join("train");
+/// # let mut jpeg = Vec::new();
+/// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(340, 256)?, &mut jpeg)?;
+/// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
+/// # for label in 0..4 {
+/// #     let clip = ClipInfo { label: Some(label), width: 340, height: 256, ..ClipInfo::default() };
+/// #     writer.append(&clip, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }; 8])?;
+/// # }
+/// # writer.finish()?;
+///
+/// let train = Dataset::open(&dir)?;
+/// let options = LoaderOptions {
+///     batch_size: 2,
+///     crop: Crop::random_resized((224, 224)),
+///     flip: 0.5,
+///     dtype: Dtype::F32,
+///     normalize: Some(Normalize::IMAGENET),
+///     shuffle: true,
+///     ..LoaderOptions::default()
+/// };
+/// let loader = Loader::new(&train, options)?;
+/// for epoch in 0..2 {
+///     for batch in loader.iter(epoch)? {
+///         let batch = batch?;
+///         assert_eq!(batch.shape(), [2, 8, 3, 224, 224]);
+///         assert_eq!(batch.f32().unwrap().len(), 2 * 8 * 3 * 224 * 224);
+///         assert_eq!(batch.labels.len(), 2);
+///     }
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Loader {
+    pub(super) engine: Arc<Engine>,
+    /// The memory of dropped batches, for the next epoch. The system clears all memory that it provides, page by page. In
+    /// short epochs, that can take longer than decoding.
+    pub(super) pool: BufferPool<Batch>,
+    pub(super) jpeg_pool: BufferPool<JpegBatch>,
+}
+
+type BufferPool<T> = Arc<Mutex<Vec<T>>>;
+
+impl Loader {
+    /// Creates a loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches,
+    /// which is kept from epoch to epoch.
+    ///
+    /// If all clips have the same number of frames, this takes the same time whatever the number of clips. If not,
+    /// it reads the index entry of every clip. Buckets ([`Batching`](crate::loader::Batching)) and several sizes ([`Crop::Cover`](crate::loader::Crop::Cover),
+    /// [`Crop::SmartResize`](crate::loader::Crop::SmartResize)) also read every clip's entry, a rate ([`Frames`](crate::loader::Frames)) reads the entries of all frames, and [`LoaderOptions::fields`] reads all
+    /// attributes.
+    ///
+    /// # Errors
+    ///
+    /// An option that makes no sense, clips with different numbers of frames when `frames` is not given, an epoch without
+    /// batches, a clip that fits no bucket, a batch larger than memory can be, no threads, or no room for the
+    /// [`DecodedCache`].
+    pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
+        Loader::of_dataset(dataset, options, None)
+    }
+
+    /// Creates a loader that resumes exactly where another one stood: see [`LoaderState`].
+    ///
+    /// [`LoaderOptions::batch_size`], [`LoaderOptions::rank`] and other options that do not decide what is in the
+    /// batches may differ from before ([`LoaderState::options`]). The rest of the state's epoch is epoch
+    /// [`first_epoch`](Self::first_epoch) of this loader, and its batches count from 0 again. Later epochs are whole. With [`LastBatch::Keep`](vidrec_format::sampler::order::LastBatch::Keep) and
+    /// [`LastBatch::Pad`](vidrec_format::sampler::order::LastBatch::Pad), each sample counts exactly once an epoch, however
+    /// often a run is resumed.
+    /// [`Order::Homes`](vidrec_format::sampler::order::Order::Homes) without a number of homes takes that of the state, in
+    /// this epoch and in all later ones.
+    ///
+    /// ```
+    /// # use vidrec::{ClipInfo, Crop, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let dir = folder.path().join("train");
+    /// # let mut jpeg = Vec::new();
+    /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
+    /// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
+    /// # (0..5).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
+    /// # writer.finish()?;
+    /// # let train = Dataset::open(&dir)?;
+    /// let options = LoaderOptions { batch_size: 2, crop: Crop::center((16, 16)), ..LoaderOptions::default() };
+    /// let state = Loader::new(&train, options.clone())?.state(0, 1); // after batch 0: clips 0 and 1
+    ///
+    /// let options = LoaderOptions { batch_size: 3, ..options };
+    /// let loader = Loader::resume(&train, options, &state)?;
+    /// assert_eq!(loader.batch(0, 0)?.clips, [2, 3, 4]);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`new`](Self::new), and a state of another data set, seed or length of epoch, or of other
+    /// options that decide what is in the batches. The error names those that differ, with both values.
+    pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
+        Loader::of_dataset(dataset, options, Some(state))
+    }
+
+    /// Creates a loader of a mix of data sets. The mix sets the number of samples in an epoch.
+    ///
+    /// This is like [`new`](Self::new), except that [`LoaderOptions::order`] only sets the order of the samples of each
+    /// source. By default, the samples are shuffled, and those of a remote source are shuffled in blocks.
+    /// [`Order::Shuffled`](vidrec_format::sampler::order::Order::Shuffled) and
+    /// [`Order::Blocks`](vidrec_format::sampler::order::Order::Blocks) apply to all sources. Each round through a source
+    /// draws new crops, flips, colors and frames for its clips.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`new`](Self::new), and another order.
+    pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
+        Loader::of_mix(mix, options, None)
+    }
+
+    /// Creates a loader of a mix that resumes exactly where another one stood, even with another number of ranks
+    /// and in another epoch: see [`resume`](Self::resume). The weights may differ from there on, but not before.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`mix`](Self::mix), and a state of another mix, seed or length of epoch.
+    pub fn resume_mix(mix: &Mix, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
+        Loader::of_mix(mix, options, Some(state))
+    }
+
+    fn of_dataset(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
+        options.check(&[], &[])?;
+        options.settle_order(dataset, resumed);
+        Loader::of(dataset, None, options, resumed)
+    }
+
+    fn of_mix(mix: &Mix, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
+        options.check(mix.own(), mix.names())?;
+        Loader::of(mix.dataset(), Some(mix), options, resumed)
+    }
+
+    fn of(dataset: &Dataset, mix: Option<&Mix>, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
+        let mut engine = Engine::new(dataset, mix, options, resumed)?;
+        if let Some(state) = resumed {
+            let LoaderState { epoch, consumed, .. } = *state;
+            let buckets = vec![0; engine.schedule.bucket_count()];
+            // In a mix, everything before that place must be the same.
+            state.check(&engine.state(RunPosition { epoch, consumed, buckets }))?;
+            engine.schedule.resume(RunPosition { epoch, consumed, buckets: state.buckets.clone() });
+        }
+        // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
+        engine.decoded = engine.open_decoded()?;
+        Ok(Loader::with(Arc::new(engine)))
+    }
+
+    fn with(engine: Arc<Engine>) -> Self {
+        Loader { engine, pool: BufferPool::default(), jpeg_pool: BufferPool::default() }
+    }
+
+    /// The same loader without the memory of dropped batches.
+    pub(super) fn without_memory(&self) -> Self {
+        Loader::with(self.engine.clone())
+    }
+
+    /// The use of each source of a mix by all ranks together after `batches` batches of `epoch`, counted
+    /// from the first sample of epoch 0. Empty without a mix. If clips are divided into buckets, the samples of an epoch
+    /// count in the order in which they are drawn, which is about that of the batches.
+    pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
+        let Engine { schedule, mix, .. } = &*self.engine;
+        let (Some(mix), Order::Mixed(mixed)) = (mix, schedule.order()) else { return Vec::new() };
+        let after = schedule.after(epoch, batches);
+        let counts = mixed.counts(mixed.position(after.epoch, after.consumed));
+        mix.named_counts(mixed, counts)
+    }
+
+    /// The state after `batches` batches of `epoch`, which is the same on every rank. After the last batch, it is
+    /// the start of the next epoch.
+    pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
+        self.engine.state(self.engine.schedule.after(epoch, batches))
+    }
+
+    /// The first epoch: 0, or that of the state from which the run was resumed.
+    pub fn first_epoch(&self) -> u64 {
+        self.engine.schedule.first_epoch()
+    }
+
+    /// The number of batches that this rank has in a whole epoch. It is the same on every rank. If clips of a mix, or clips
+    /// drawn by weight, are divided into buckets, epochs differ by some batches, and this is the number of epoch 0.
+    pub fn batches_per_epoch(&self) -> u64 {
+        self.engine.schedule.batches_per_epoch()
+    }
+
+    /// The number of batches that this rank has in `epoch`; fewer in an epoch that was resumed.
+    pub fn batches_in(&self, epoch: u64) -> u64 {
+        self.engine.schedule.batches_in(epoch)
+    }
+
+    /// The number of threads that decode.
+    pub fn threads(&self) -> usize {
+        self.engine.workers.threads()
+    }
+
+    /// The dimensions of a full batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
+    /// of the largest. The last batches of an epoch may have fewer clips
+    /// ([`LastBatch::Keep`](vidrec_format::sampler::order::LastBatch::Keep)).
+    pub fn shape(&self) -> [usize; 5] {
+        let Engine { schedule, options, .. } = &*self.engine;
+        let largest = schedule.shapes().iter().max_by_key(|shape| shape.values(options));
+        largest.map_or([0; 5], |shape| shape.dimensions(options))
+    }
+
+    /// The length of the data of the largest batch in bytes. Memory for [`iter_into`](Self::iter_into) and
+    /// [`batch_into`](Self::batch_into) has this length.
+    pub fn batch_bytes(&self) -> usize {
+        // `BatchShape` proved that the product fits.
+        self.shape().iter().product::<usize>() * self.engine.options.dtype.size()
+    }
+
+    /// The counters of this loader and its clones.
+    pub fn stats(&self) -> LoaderStats {
+        let Engine { counters, specs, decoded, device, .. } = &*self.engine;
+        let kept = device.get().map_or(0, Device::bytes);
+        counters.lock().snapshot(specs.dataset.remote_stats(), decoded.as_ref(), kept)
+    }
+
+    /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
+    /// happens to them, clips whose frames are enlarged, samples that are in no batch. Show them once.
+    pub fn warnings(&self) -> Vec<String> {
+        let engine = &*self.engine;
+        let mut warnings = Vec::new();
+        let (short, clips) = (engine.specs.samples.short, engine.specs.dataset.len());
+        // All ranks know the same of the data set.
+        let is_first = engine.options.rank.0 == 0;
+        if short > 0 && is_first {
+            let mut fates: Vec<_> = engine.options.samples.iter().map(|samples| fate(samples.frames.short())).collect();
+            fates.dedup();
+            let fates = fates.join(" or ");
+            warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
+        }
+        if let Some((clip, from, to)) = engine.enlarged.filter(|_| is_first) {
+            warnings.push(format!(
+                "the frames of clip {clip} are smaller than the pictures and are enlarged, from {}x{} to {}x{} pixels",
+                from.0, from.1, to.0, to.1
+            ));
+        }
+        warnings.extend(engine.left_out(engine.schedule.first_epoch()));
+        if let Some(failure) = engine.specs.dataset.cache_failure() {
+            warnings.push(format!("the cache does not store what the loader reads: {failure}"));
+        }
+        if let Some(failure) = engine.decoded.as_ref().and_then(DecodedFrames::failure) {
+            warnings
+                .push(format!("the loader does not use the cache of decoded frames, or no longer uses it: {failure}"));
+        }
+        warnings
+    }
+
+    /// Unexpected properties of the batches of `epoch` that [`warnings`](Self::warnings) did not mention, because they are
+    /// not those of the first epoch. The epochs of a mix have different samples.
+    pub fn warnings_of(&self, epoch: u64) -> Vec<String> {
+        let schedule = &self.engine.schedule;
+        let is_known = schedule.left_out(epoch) == schedule.left_out(schedule.first_epoch());
+        self.engine.left_out(epoch).filter(|_| !is_known).into_iter().collect()
+    }
+
+    /// The number of batches that are made ahead at a time.
+    pub(super) fn depth(&self) -> usize {
+        self.engine.options.prefetch.depth(self.batch_bytes().saturating_add(self.engine.track_bytes()))
+    }
+
+    /// The number of batches of JPEGs that are made ahead, from the mean size of the data set's JPEGs.
+    pub(super) fn depth_of_jpegs(&self) -> usize {
+        let Engine { specs, schedule, options, .. } = &*self.engine;
+        let all = specs.dataset.mean_clip_bytes().saturating_mul(specs.dataset.len());
+        let mean = usize::try_from(all / specs.dataset.frame_count().max(1)).unwrap_or(usize::MAX);
+        let frames = |shape: &BatchShape| (shape.clips * shape.cameras) as usize * shape.frames as usize;
+        let most = schedule.shapes().iter().map(frames).max().unwrap_or(0);
+        options.prefetch.depth(mean.saturating_mul(most).saturating_add(self.engine.track_bytes()))
+    }
+
+    /// Returns an error for batches of JPEGs if decoded frames are kept, because those frames are not read ahead.
+    pub(super) fn refuse_decoded_cache(&self) -> Result<()> {
+        let e = "batches of JPEGs do not need a cache of decoded frames, because nothing is decoded";
+        if self.engine.decoded.is_none() { Ok(()) } else { Err(Error::usage(e)) }
+    }
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, batches) = (self.shape(), self.batches_per_epoch());
+        f.debug_struct("Loader").field("shape", &shape).field("batches_per_epoch", &batches).finish_non_exhaustive()
+    }
+}
 
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
@@ -42,31 +336,19 @@ pub(crate) struct Engine {
     pub device: OnceLock<Device>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
-    pub(super) enlarged: EnlargedClips,
+    /// A clip whose frames are smaller than the pictures: their size, and that to which they are enlarged.
+    enlarged: Option<(u64, (u32, u32), (u32, u32))>,
     pub counters: Counters,
 }
 
-impl AsRef<Counters> for Engine {
-    fn as_ref(&self) -> &Counters {
-        &self.counters
-    }
-}
-
 impl Engine {
-    /// Makes batches of a data set. The state is that of the run that this one resumes, if there is one.
-    pub fn new(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check(&[], &[])?;
-        options.settle_order(dataset, resumed);
-        Engine::of(dataset, None, options, resumed)
-    }
-
-    /// Makes batches of a mix, as [`new`](Self::new).
-    pub fn of_mix(mix: &Mix, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check(mix.own(), mix.names())?;
-        Engine::of(mix.dataset(), Some(mix), options, resumed)
-    }
-
-    fn of(dataset: &Dataset, mix: Option<&Mix>, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
+    /// `resumed` is the state of the run that this one resumes, if there is one.
+    fn new(
+        dataset: &Dataset,
+        mix: Option<&Mix>,
+        options: LoaderOptions,
+        resumed: Option<&LoaderState>,
+    ) -> Result<Self> {
         let own = mix.map_or(&[][..], Mix::own);
         let mut deciding = options.deciding()?;
         if own.iter().any(|own| *own != OwnOptions::default()) {
@@ -81,11 +363,14 @@ impl Engine {
         let first_cameras: Vec<&SampleOptions> = options.samples.iter().step_by(cameras).collect();
         let samples =
             Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
+        let enlarged = sources.iter().zip(&first_cameras).find_map(|(source, own)| {
+            let clip = source.clips().next()?.ok()?;
+            Some((clip.ordinal(), (clip.width(), clip.height()), own.enlarged(&clip)?))
+        });
         if let Some(mix) = mix {
             let order = mix.order(&samples.lens(), &options, resumed.and_then(LoaderState::source_orders))?;
             options.set_order(Order::Mixed(Arc::new(order)));
         }
-        let enlarged = EnlargedClips::find(&sources, options.samples.chunks(cameras))?;
         let (options, samples) = (Arc::new(options), Arc::new(samples));
         let shape = BatchShape::new(&options, samples.frames, options.size(), samples.exact)?;
         let specs = SampleSpecs::new(&dataset, &options, &samples);
@@ -99,11 +384,10 @@ impl Engine {
         let stats = LoaderStats {
             short_clips: samples.short,
             skipped_clips: if samples.skips_short { samples.short } else { 0 },
-            enlarged_clips: enlarged.count,
             samples_left_out: schedule.left_out(0),
             ..LoaderStats::default()
         };
-        let mut engine = Engine {
+        let engine = Engine {
             schedule,
             fields: FieldTypes::find(&dataset, &options.fields, &workers)?,
             tracks: TrackReader::find(
@@ -124,8 +408,6 @@ impl Engine {
         };
         engine.refuse_no_batches()?;
         engine.refuse_small_memory()?;
-        // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
-        engine.decoded = engine.open_decoded()?;
         Ok(engine)
     }
 
@@ -168,43 +450,6 @@ impl Engine {
         Err(e.help(help))
     }
 
-    /// Starts where `state` stands.
-    pub fn resume(&mut self, state: &LoaderState) -> Result<()> {
-        let LoaderState { epoch, consumed, .. } = *state;
-        let buckets = vec![0; self.schedule.bucket_count()];
-        // In a mix, everything before that place must be the same.
-        state.check(&self.state_at(RunPosition { epoch, consumed, buckets }))?;
-        self.schedule.resume(RunPosition { epoch, consumed, buckets: state.buckets.clone() });
-        Ok(())
-    }
-
-    /// The dimensions of the largest batch.
-    pub fn shape(&self) -> [usize; 5] {
-        let largest = self.schedule.shapes().iter().max_by_key(|shape| shape.values(&self.options));
-        largest.map_or([0; 5], |shape| shape.dimensions(&self.options))
-    }
-
-    /// Bytes of the data of the largest batch.
-    pub fn batch_bytes(&self) -> usize {
-        // `BatchShape` proved that the product fits.
-        self.shape().iter().product::<usize>() * self.options.dtype.size()
-    }
-
-    /// The number of batches that are made ahead at a time.
-    pub fn depth(&self) -> usize {
-        self.options.prefetch.depth(self.batch_bytes().saturating_add(self.track_bytes()))
-    }
-
-    /// The number of batches of JPEGs that are made ahead, from the mean size of the data set's JPEGs.
-    pub fn depth_of_jpegs(&self) -> usize {
-        let dataset = &self.specs.dataset;
-        let all = dataset.mean_clip_bytes().saturating_mul(dataset.len());
-        let mean = usize::try_from(all / dataset.frame_count().max(1)).unwrap_or(usize::MAX);
-        let frames = |shape: &BatchShape| (shape.clips * shape.cameras) as usize * shape.frames as usize;
-        let most = self.schedule.shapes().iter().map(frames).max().unwrap_or(0);
-        self.options.prefetch.depth(mean.saturating_mul(most).saturating_add(self.track_bytes()))
-    }
-
     /// Bytes of the tracks of the largest batch.
     fn track_bytes(&self) -> usize {
         let of_tracks = |shape: &BatchShape| {
@@ -232,10 +477,7 @@ impl Engine {
 
     /// The samples of all cameras of a sample.
     pub(super) fn with_cameras(&self, sample: &PlannedSample) -> Vec<PlannedSample> {
-        let of_camera = |camera: u32| {
-            let place = SamplePlace { clip: sample.place.clip + u64::from(camera), camera, ..sample.place };
-            PlannedSample { place, ..*sample }
-        };
+        let of_camera = |camera| PlannedSample { clip: sample.clip + u64::from(camera), camera, ..*sample };
         (0..self.options.cameras_per_sample() as u32).map(of_camera).collect()
     }
 
@@ -244,14 +486,27 @@ impl Engine {
         self.episodes.as_ref().map_or(clip, |episodes| episodes.given(clip))
     }
 
-    /// The state of a run after `batches` batches of `epoch`.
-    pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
-        self.state_at(self.schedule.after(epoch, batches))
-    }
-
     /// An error about a clip, with what users call it.
     pub(super) fn named(&self, e: Error) -> Error {
         named(self.mix.as_ref(), self.episodes.as_ref(), e)
+    }
+
+    /// Notes how many samples of an epoch are in no batch, if they are more than in those before.
+    pub fn count_left_out(&self, epoch: u64) {
+        let left_out = &mut self.counters.lock().stats.samples_left_out;
+        *left_out = self.schedule.left_out(epoch).max(*left_out);
+    }
+
+    /// The samples that cannot be shared among the ranks.
+    fn left_out(&self, epoch: u64) -> Option<String> {
+        let (last, (_, world_size)) = (self.options.last, self.options.rank);
+        let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions());
+        (left_out > 0 && last == LastBatch::Keep).then(|| {
+            format!(
+                "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
+                 are ranks ({world_size}), and batches of one clip or too few clips of a shape cannot share them"
+            )
+        })
     }
 
     /// The options that decide what is in the batches. In a mix, the shares are those up to a position. If clips are
@@ -267,7 +522,7 @@ impl Engine {
         options
     }
 
-    fn state_at(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {
+    fn state(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {
         LoaderState {
             epoch,
             consumed,
@@ -276,16 +531,6 @@ impl Engine {
             options: self.deciding(epoch, consumed),
             buckets,
             dataset: self.specs.dataset.fingerprint(),
-        }
-    }
-
-    /// Returns an error for batches of JPEGs if decoded frames are kept, because those frames are not read ahead.
-    pub fn needs_jpegs(&self) -> Result<()> {
-        match &self.options.decoded_cache {
-            None => Ok(()),
-            Some(_) => {
-                Err(Error::usage("batches of JPEGs do not need a cache of decoded frames, because nothing is decoded"))
-            }
         }
     }
 }
@@ -308,5 +553,14 @@ fn sources(dataset: &Dataset, mix: Option<&Mix>, episodes: Option<&Episodes>) ->
         (None, _) => Ok(vec![dataset.clone()]),
         (Some(mix), None) => Ok(mix.sources().to_vec()),
         (Some(_), Some(episodes)) => episodes.of_sources().map(|clips| dataset.select(clips)).collect(),
+    }
+}
+
+/// The handling of short clips, in words.
+fn fate(short: ShortClips) -> &'static str {
+    match short {
+        ShortClips::Skip => "are skipped",
+        ShortClips::Pad => "are padded",
+        _ => "repeat frames",
     }
 }

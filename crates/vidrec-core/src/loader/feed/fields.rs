@@ -1,9 +1,7 @@
 //! Attributes that come with the batches, and their types.
 
-use std::collections::BTreeSet;
-
 use rayon::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::worker::WorkerPool;
 use crate::dataset::{Clip, Dataset, Tables};
@@ -106,37 +104,11 @@ fn common(name: &str, types: impl Iterator<Item = Type>) -> Result<Type> {
     Ok(if found == Type::Integer && misses { Type::Float } else { found })
 }
 
-/// The number of names in an error about a name that does not exist.
-const MOST_NAMES: usize = 12;
-
-/// The error about an attribute that no clip has. It names those that exist, the most similar first.
+/// The error about an attribute that no clip has. It names those of the first clip.
 fn missing(dataset: &Dataset, name: &str) -> Result<Error> {
-    let mut known = BTreeSet::new();
-    for clip in dataset.clips() {
-        let JsonObject(attributes) = clip?.attributes()?;
-        add_names("", &attributes, &mut known);
-    }
     let e = Error::usage(format!("loader option fields: no clip has the attribute \"{name}\""));
-    if known.is_empty() {
-        return Ok(e.help("no clip has any attributes"));
-    }
-    let mut known: Vec<String> = known.into_iter().collect();
-    known.sort_by(|a, b| strsim::jaro_winkler(name, b).total_cmp(&strsim::jaro_winkler(name, a)));
-    let more = known.len().saturating_sub(MOST_NAMES);
-    known.truncate(MOST_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Ok(e.expected(format!("one of {}{more}", known.join(", "))))
-}
-
-/// Adds the names of values that are not null, and their paths in nested objects.
-fn add_names(before: &str, values: &Map<String, Value>, names: &mut BTreeSet<String>) {
-    for (name, value) in values.iter().filter(|(_, value)| !value.is_null()) {
-        let path = format!("{before}{name}");
-        if let Value::Object(nested) = value {
-            add_names(&format!("{path}."), nested, names);
-        }
-        names.insert(path);
-    }
+    let names = dataset.clip(0)?.attributes()?.0.keys().cloned().collect::<Vec<_>>();
+    Ok(if names.is_empty() { e } else { e.expected(format!("one of {}", names.join(", "))) })
 }
 
 fn field(kind: Type, name: &str, clips: &[JsonObject]) -> Field {

@@ -4,16 +4,16 @@ use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::buckets::BatchShape;
-use super::engine::Engine;
-use super::needs::to_read;
+use super::engine::{Engine, Loader};
+use super::needs::{ask_for, to_read};
+use super::queue::BatchNumber;
 use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
 use super::schedule::BatchPlan;
-use super::tracks::{PictureView, slots as track_slots};
-use super::worker::CacheUse;
-use crate::loader::batch::{Batch, BatchData, for_each_dtype};
+use super::tracks::slots as track_slots;
+use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::Counts;
-use crate::loader::decoded::Kept;
+use crate::loader::decoded::CacheUse;
 use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
 use crate::loader::options::{Dtype, Layout, LoaderOptions, OnBadFrame};
 use crate::loader::track_batch::{TrackBuffer, parts};
@@ -21,6 +21,7 @@ use crate::stop::{self, Stop};
 use crate::store::disk::system::Advice;
 use crate::store::location::is_remote;
 use vidrec_format::error::{Error, ErrorKind, Result};
+use vidrec_jpeg::Pixels;
 
 /// The number of replacements that are drawn for an unreadable sample before it is an error.
 const SUBSTITUTE_TRIES: u64 = 16;
@@ -31,18 +32,58 @@ pub(crate) trait SampleBuffer: Send {
     fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()>;
 }
 
-/// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
-pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
-    fill_plan(engine, &engine.batch(epoch, k)?, batch)?;
-    engine.counters.lock().stats.batches += 1;
-    Ok(())
+impl Loader {
+    /// Makes batch `k` of `epoch`, counted from 0, now. This is random access, without a background thread.
+    ///
+    /// # Errors
+    ///
+    /// There is no such batch, or a frame is damaged or cannot be decoded. In the latter case, the error names
+    /// file, clip and frame of the first such frame in the batch.
+    pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
+        let mut batch = Batch::default();
+        ask_for(&self.engine, epoch, k)?;
+        fill(self, BatchNumber { epoch, k }, &mut batch)?;
+        Ok(batch)
+    }
+
+    /// Makes a batch as [`batch`](Self::batch) does, but the data goes to `memory` of the caller (pinned, shared,
+    /// or an array of another language). The data has the form of [`BatchData::bytes`], and [`Batch::data`] is
+    /// empty. Frames are decoded directly into the memory. This is fastest if the memory begins at a multiple of
+    /// 64 bytes. A smaller batch fills only the start of it, in the [`shape`](Batch::shape) of that batch. After an error, the contents of `memory` are
+    /// unspecified.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`batch`](Self::batch), and memory that does not have [`batch_bytes`](Self::batch_bytes)
+    /// bytes or is not aligned for a value.
+    pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
+        let mut batch = Batch::default();
+        ask_for(&self.engine, epoch, k)?;
+        fill_into(self, BatchNumber { epoch, k }, memory, &mut batch)?;
+        Ok(batch)
+    }
+
+    /// Makes a batch that the device declined, as [`batch`](Self::batch) does. It has been counted.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`batch`](Self::batch).
+    #[doc(hidden)]
+    pub fn batch_for_device(&self, epoch: u64, k: u64) -> Result<Batch> {
+        let (engine, mut batch) = (&*self.engine, Batch::default());
+        ask_for(engine, epoch, k)?;
+        fill_plan(engine, &engine.batch(epoch, k)?, &mut batch)?;
+        let [clips, frames, ..] = batch.shape();
+        engine.counters.lock().stats.device_declined += (clips * frames) as u64;
+        Ok(batch)
+    }
 }
 
-/// Replaces the contents of `batch`, as [`fill`], by a batch that a device declined.
-pub(crate) fn fill_declined(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
+/// Replaces the contents of `batch` by another batch, and reuses its memory.
+pub(super) fn fill(loader: &Loader, BatchNumber { epoch, k }: BatchNumber, batch: &mut Batch) -> Result<()> {
+    let engine = &loader.engine;
     fill_plan(engine, &engine.batch(epoch, k)?, batch)?;
-    let [clips, frames, ..] = batch.shape();
-    engine.counters.lock().stats.device_declined += (clips * frames) as u64;
+    engine.counters.lock().stats.batches += 1;
     Ok(())
 }
 
@@ -51,15 +92,20 @@ pub(super) fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut Batch) ->
     batch.reshape(plan.shape.dimensions(&engine.options));
     batch.reserve(engine.options.dtype)?;
     let mut data = std::mem::take(&mut batch.data);
-    let filled = for_each_dtype!(&mut data, data => pictures(engine, plan, data, batch));
+    let filled = pictures(engine, plan, data.bytes_mut(), batch);
     batch.data = data;
     filled
 }
 
 /// Replaces the contents of `batch`, as [`fill`], but the data goes to the start of `memory`, and [`Batch::data`]
 /// is empty.
-pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
-    let expected = engine.batch_bytes();
+pub(super) fn fill_into(
+    loader: &Loader,
+    BatchNumber { epoch, k }: BatchNumber,
+    memory: &mut [u8],
+    batch: &mut Batch,
+) -> Result<()> {
+    let (engine, expected) = (&loader.engine, loader.batch_bytes());
     if memory.len() != expected {
         return Err(Error::usage("the memory for a batch has the wrong size")
             .expected(format!("{expected} bytes"))
@@ -69,12 +115,7 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
     batch.reshape(plan.shape.dimensions(options));
     batch.data = BatchData::default();
     let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
-    match options.dtype {
-        Dtype::U8 => pictures(engine, &plan, memory, batch),
-        Dtype::F16 => pictures(engine, &plan, aligned::<f16>(memory)?, batch),
-        Dtype::Bf16 => pictures(engine, &plan, aligned::<bf16>(memory)?, batch),
-        Dtype::F32 => pictures(engine, &plan, aligned::<f32>(memory)?, batch),
-    }?;
+    pictures(engine, &plan, memory, batch)?;
     engine.counters.lock().stats.batches += 1;
     Ok(())
 }
@@ -94,10 +135,23 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
     }
 }
 
-/// Reads the samples of a batch. Writes their pictures to `data`, and everything else to `batch`.
-fn pictures<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
-    let mut slots: Vec<&mut [S]> = parts(data, plan.samples.len()).collect();
-    samples(engine, plan, &mut slots, batch)
+/// Reads the samples of a batch. Writes their pictures to `memory`, and everything else to `batch`.
+fn pictures(engine: &Engine, plan: &BatchPlan, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
+    fn of<S: SampleType>(engine: &Engine, plan: &BatchPlan, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
+        let refused = |e| {
+            Error::usage(format!("the memory for a batch is not suitable: {e}"))
+                .expected(format!("aligned to {}", align_of::<S>()))
+        };
+        let values: &mut [S] = bytemuck::try_cast_slice_mut(memory).map_err(refused)?;
+        let mut slots: Vec<&mut [S]> = parts(values, plan.samples.len()).collect();
+        samples(engine, plan, &mut slots, batch)
+    }
+    match engine.options.dtype {
+        Dtype::U8 => of::<u8>(engine, plan, memory, batch),
+        Dtype::F16 => of::<f16>(engine, plan, memory, batch),
+        Dtype::Bf16 => of::<bf16>(engine, plan, memory, batch),
+        Dtype::F32 => of::<f32>(engine, plan, memory, batch),
+    }
 }
 
 /// Reads the samples of a batch. Writes their frames to `slots`, one for each sample, and everything else to
@@ -114,8 +168,7 @@ pub(super) fn samples<S: SampleBuffer>(
     engine.tracks.reserve(&mut batch.tracks, count, plan.shape.frames, plan.shape.size)?;
     let tracks = track_slots(&mut batch.tracks, count);
     let read = |((samples, slots), mut tracks): ((&[PlannedSample], &mut [S]), Vec<TrackBuffer<'_>>)| {
-        let mut room = SampleBuffers { shape: &plan.shape, slots, tracks: &mut tracks };
-        stop::within(&stop, || read_or_substitute(engine, samples, &mut room))
+        stop::within(&stop, || read_or_substitute(engine, samples, &plan.shape, slots, &mut tracks))
     };
     let of_samples = || plan.samples.par_chunks(cameras).zip(slots.par_chunks_mut(cameras)).zip(tracks);
     let read: Vec<Result<Vec<SampleSpec<'_>>>> = engine.workers.install(|| of_samples().map(read).collect());
@@ -126,62 +179,51 @@ pub(super) fn samples<S: SampleBuffer>(
     if engine.episodes.is_some() {
         batch.camera_mask.extend(plans.iter().map(|plan| plan.is_there));
         // All other facts about a sample are those of its first camera.
-        plans.retain(|plan| plan.sample.place.camera == 0);
+        plans.retain(|plan| plan.sample.camera == 0);
     }
     batch.clips_on_all_ranks = plan.clips_on_all_ranks;
     finish(engine, plans, batch)
 }
 
-/// Where a sample goes: a slot for each camera, and its tracks.
-struct SampleBuffers<'a, 't, S> {
-    shape: &'a BatchShape,
-    slots: &'a mut [S],
-    tracks: &'a mut [TrackBuffer<'t>],
-}
-
-/// Reads a sample, with all its cameras.
-fn read_or_substitute<'a, S: SampleBuffer>(
+/// Reads a sample, with all its cameras, into a slot for each camera and its tracks.
+fn read_or_substitute<'a>(
     engine: &'a Engine,
     samples: &[PlannedSample],
-    room: &mut SampleBuffers<'_, '_, S>,
+    shape: &BatchShape,
+    slots: &mut [impl SampleBuffer],
+    tracks: &mut [TrackBuffer<'_>],
 ) -> Result<Vec<SampleSpec<'a>>> {
-    match (read_cameras(engine, samples, room), engine.options.on_bad_frame) {
-        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => substitute(engine, &samples[0], room).ok_or(e),
-        (read, _) => read,
-    }
-}
-
-/// Reads the first readable sample of those drawn to replace the one whose first camera has `sample`.
-fn substitute<'a, S: SampleBuffer>(
-    engine: &'a Engine,
-    sample: &PlannedSample,
-    room: &mut SampleBuffers<'_, '_, S>,
-) -> Option<Vec<SampleSpec<'a>>> {
-    let mut read = |attempt| {
-        let other = engine.schedule.substitute(sample, attempt)?;
-        read_cameras(engine, &engine.with_cameras(&other), room).ok()
+    let e = match read_cameras(engine, samples, shape, slots, tracks) {
+        Err(e) if engine.options.on_bad_frame == OnBadFrame::Substitute && is_of_the_data(&e) => e,
+        read => return read,
     };
-    let mut plans = (0..SUBSTITUTE_TRIES).find_map(&mut read)?;
-    let instead_of = engine.given(sample.place.clip);
-    plans.iter_mut().for_each(|plan| plan.params.instead_of = Some(instead_of));
-    engine.counters.lock().stats.substituted_clips += 1;
-    Some(plans)
+    for attempt in 0..SUBSTITUTE_TRIES {
+        let Some(other) = engine.schedule.substitute(&samples[0], attempt) else { continue };
+        if let Ok(mut read) = read_cameras(engine, &engine.with_cameras(&other), shape, slots, tracks) {
+            let instead_of = engine.given(samples[0].clip);
+            read.iter_mut().for_each(|plan| plan.params.instead_of = Some(instead_of));
+            engine.counters.lock().stats.substituted_clips += 1;
+            return Ok(read);
+        }
+    }
+    Err(e)
 }
 
 /// Reads the clip of each camera; the first one brings the tracks. If several fail, the error is that of the first one.
-fn read_cameras<'a, S: SampleBuffer>(
+fn read_cameras<'a>(
     engine: &'a Engine,
     samples: &[PlannedSample],
-    room: &mut SampleBuffers<'_, '_, S>,
+    shape: &BatchShape,
+    slots: &mut [impl SampleBuffer],
+    tracks: &mut [TrackBuffer<'_>],
 ) -> Result<Vec<SampleSpec<'a>>> {
-    let (stop, shape) = (Stop::current(), room.shape);
-    let tracks = std::iter::once(&mut *room.tracks).chain(std::iter::repeat_with(Default::default));
-    let tracks: Vec<&mut [TrackBuffer<'_>]> = tracks.take(samples.len()).collect();
-    let read = |((sample, slot), tracks): ((&PlannedSample, &mut S), &mut [TrackBuffer<'_>])| {
-        stop::within(&stop, || read(engine, *sample, shape, slot, tracks))
-    };
-    let read: Vec<Result<_>> = samples.par_iter().zip(&mut *room.slots).zip(tracks).map(read).collect();
-    read.into_iter().collect()
+    let stop = Stop::current();
+    let tracks = std::iter::once(tracks).chain(std::iter::repeat_with(Default::default)).take(samples.len());
+    let work: Vec<_> = samples.iter().zip(slots).zip(tracks).collect();
+    let read = work
+        .into_par_iter()
+        .map(|((sample, slot), tracks)| stop::within(&stop, || read(engine, *sample, shape, slot, tracks)));
+    read.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Reads one sample.
@@ -193,27 +235,25 @@ fn read<'a>(
     tracks: &mut [TrackBuffer<'_>],
 ) -> Result<SampleSpec<'a>> {
     let mut plan = engine.specs.plan(sample, shape.frames, shape.size)?;
-    if sample.place.camera == 0 {
-        let look = |camera| look(engine, &plan, shape, camera);
-        engine.tracks.read(&plan, tracks, &look)?;
+    if sample.camera == 0 {
+        let of_camera = |camera| of_camera(engine, &sample, shape, camera);
+        engine.tracks.read(&plan, tracks, &of_camera)?;
     }
-    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.place.clip));
+    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
     slot.fill(engine, &plan)?;
     Ok(plan)
 }
 
-/// The part that a sample shows of the frames of a camera; `None` if its episode does not have the camera. `first` is the plan of its
-/// first camera.
-fn look(engine: &Engine, first: &SampleSpec<'_>, shape: &BatchShape, camera: u32) -> Result<Option<PictureView>> {
-    let sample = engine.with_cameras(&first.sample)[camera as usize];
-    if engine.episodes.as_ref().is_some_and(|episodes| !episodes.is_there(sample.place.clip)) {
-        return Ok(None);
-    }
-    match camera {
-        0 => PictureView::of(first),
-        _ => PictureView::of(&engine.specs.plan(sample, shape.frames, shape.size)?),
-    }
-    .map(Some)
+/// The sample with another camera. `None` if its episode does not have the camera.
+fn of_camera<'a>(
+    engine: &'a Engine,
+    sample: &PlannedSample,
+    shape: &BatchShape,
+    camera: u32,
+) -> Result<Option<SampleSpec<'a>>> {
+    let sample = engine.with_cameras(sample)[camera as usize];
+    let is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
+    is_there.then(|| engine.specs.plan(sample, shape.frames, shape.size)).transpose()
 }
 
 /// Decodes the pictures in parallel.
@@ -222,7 +262,7 @@ impl<S: SampleType> SampleBuffer for &mut [S] {
         if plan.meant.is_empty() {
             return Ok(());
         }
-        let kernel = plan.frame_size().map(|size| engine.specs.kernel(plan, size));
+        let kernel = plan.frame_size().map(|size| engine.specs.kernel(plan, size, Pixels::Ycc420));
         let stop = Stop::current();
         let frame = |(t, slot): (usize, PictureBuffer<'_, S>)| {
             stop::within(&stop, || frame(engine, plan, kernel.as_ref(), t, slot)).err()
@@ -254,7 +294,7 @@ fn frame<S: SampleType>(
     t: usize,
     slot: PictureBuffer<'_, S>,
 ) -> Result<()> {
-    let other = |size| engine.specs.kernel(plan, size);
+    let other = |size, pixels| engine.specs.kernel(plan, size, pixels);
     let cache = engine.decoded.as_ref();
     let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], (kernel, cache), other, slot)?;
     let Counts { stats, cache, .. } = &mut *engine.counters.lock();
@@ -266,13 +306,10 @@ fn frame<S: SampleType>(
         None => {}
         Some(CacheUse::Hit) => cache.hits += 1,
         Some(CacheUse::OtherFrame) => cache.other_frames += 1,
-        Some(CacheUse::Miss(kept)) => {
+        Some(missed) => {
             cache.misses += 1;
-            match kept {
-                Kept::Yes(bytes) => cache.kept_bytes += bytes,
-                Kept::NoRoom => cache.refused += 1,
-                Kept::No => {}
-            }
+            cache.kept_bytes += if let CacheUse::Kept(bytes) = missed { bytes } else { 0 };
+            cache.refused += u64::from(missed == CacheUse::NoRoom);
         }
     }
     Ok(())
@@ -304,12 +341,4 @@ fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Res
 fn is_of_the_data(e: &Error) -> bool {
     let is_fetching = e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote);
     !is_fetching && matches!(e.kind(), ErrorKind::Io | ErrorKind::Format | ErrorKind::Limit | ErrorKind::Decode)
-}
-
-fn aligned<S: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [S]> {
-    let refused = |e| {
-        Error::usage(format!("the memory for a batch is not suitable: {e}"))
-            .expected(format!("aligned to {}", align_of::<S>()))
-    };
-    bytemuck::try_cast_slice_mut(memory).map_err(refused)
 }

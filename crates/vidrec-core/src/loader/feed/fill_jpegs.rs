@@ -2,23 +2,56 @@
 
 use rayon::prelude::*;
 
+use super::device::Device;
 use super::device_plan::plan_tiles;
-use super::engine::Engine;
+use super::engine::{Engine, Loader};
 use super::fill::{SampleBuffer, samples};
+use super::needs::ask_for;
+use super::queue::BatchNumber;
 use super::sample_spec::SampleSpec;
 use super::schedule::BatchPlan;
 use super::worker::frame_key;
 use crate::dataset::Clip;
 use crate::loader::batch::BatchData;
 use crate::loader::decoded::FrameKey;
-use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, reserve};
+use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, TilePlan, reserve};
 use crate::loader::kernel::{ColorMatrix, View};
 use crate::stop::{self, Stop};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
-/// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
-pub(crate) fn fill_jpegs(engine: &Engine, epoch: u64, k: u64, batch: &mut JpegBatch) -> Result<()> {
+impl Loader {
+    /// Makes a batch as [`batch`](Self::batch) does, but without decoding: see [`iter_jpegs`](Self::iter_jpegs).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`batch`](Self::batch), except that only the header of each JPEG is decoded, so other
+    /// decoding errors remain unnoticed. Also the errors of [`iter_jpegs`](Self::iter_jpegs).
+    pub fn batch_jpegs(&self, epoch: u64, k: u64) -> Result<JpegBatch> {
+        self.refuse_decoded_cache()?;
+        let mut batch = JpegBatch::default();
+        ask_for(&self.engine, epoch, k)?;
+        fill_jpegs(self, BatchNumber { epoch, k }, &mut batch)?;
+        Ok(batch)
+    }
+
+    /// From now on, batches of JPEGs have plans for a device that makes their pictures and has `room` bytes to keep JPEGs.
+    /// A JPEG that it keeps has no bytes in later batches. Only the first call counts.
+    #[doc(hidden)]
+    pub fn serve_device(&self, room: u64) {
+        self.engine.device.get_or_init(|| Device::new(room));
+    }
+
+    /// Notes that the device has the JPEGs of this plan that it was to keep: for all batches that it makes after this one.
+    #[doc(hidden)]
+    pub fn device_has(&self, plan: &TilePlan) {
+        self.engine.device.get().into_iter().for_each(|device| device.has(&plan.keys));
+    }
+}
+
+/// Replaces the contents of `batch` by another batch, and reuses its memory.
+pub(super) fn fill_jpegs(loader: &Loader, BatchNumber { epoch, k }: BatchNumber, batch: &mut JpegBatch) -> Result<()> {
+    let engine = &loader.engine;
     let plan = engine.batch(epoch, k)?;
     fill_plan(engine, &plan, batch)?;
     batch.plan = None;

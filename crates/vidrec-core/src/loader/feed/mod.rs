@@ -2,9 +2,7 @@
 
 mod ahead;
 mod batches;
-mod bucketed_epoch;
 mod buckets;
-
 mod device;
 mod device_plan;
 mod engine;
@@ -13,20 +11,13 @@ mod fields;
 mod fill;
 mod fill_jpegs;
 mod needs;
-mod producer;
 mod queue;
 mod sample_spec;
 mod samples;
 mod schedule;
 mod tracks;
-mod warnings;
 mod worker;
 
 pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
-pub(super) use device::Device;
-pub(super) use engine::Engine;
-pub(super) use fill::{fill, fill_declined, fill_into};
-pub(super) use fill_jpegs::fill_jpegs;
-pub(super) use needs::ask_for;
-pub(super) use queue::BufferPool;
+pub use engine::Loader;
 pub use schedule::Epochs;

@@ -67,7 +67,7 @@ pub(super) fn plan(engine: &Engine, batches: &[BatchNumber]) -> Result<Vec<Need>
         let Ok(plan) = engine.batch(number.epoch, number.k) else { continue };
         for sample in &plan.samples {
             let Ok((_, frames)) = to_read(engine, sample, plan.shape.frames, plan.shape.size) else { continue };
-            let (all, _, last) = clips.entry(sample.place.clip).or_insert((Vec::new(), place, place));
+            let (all, _, last) = clips.entry(sample.clip).or_insert((Vec::new(), place, place));
             all.extend(frames);
             *last = place;
         }
@@ -131,7 +131,7 @@ fn bring_entries(engine: &Engine, batches: &[BatchNumber]) -> Result<()> {
         let plan = engine.schedule.batch_of_all(number.epoch, number.k);
         let all = plan.as_ref().is_ok_and(|plan| !plan.shape.exact);
         let plan = if all { plan } else { engine.schedule.batch(number.epoch, number.k) };
-        clips.extend(plan.into_iter().flat_map(|plan| plan.samples).map(|sample| sample.place.clip));
+        clips.extend(plan.into_iter().flat_map(|plan| plan.samples).map(|sample| sample.clip));
     }
     clips.sort_unstable();
     clips.dedup();

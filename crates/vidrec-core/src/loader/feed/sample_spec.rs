@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::samples::{PlannedSample, SamplePlace, Samples, unequal};
+use super::samples::{PlannedSample, Samples, unequal};
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
 use crate::loader::draw::{ColorDraw, DrawKey, together};
 use crate::loader::kernel::{ColorMatrix, Kernel, PictureSpec, View, scale};
-use crate::loader::options::{CamerasCrop, ResolvedOptions, SampleOptions, WindowPad};
-use vidrec_format::error::Result;
-use vidrec_jpeg::Scale;
+use crate::loader::options::{CamerasCrop, ResolvedOptions, SampleOptions, TrackAnchor, WindowPad};
+use vidrec_format::error::{Error, Result};
+use vidrec_jpeg::{Pixels, Scale};
 
 /// The data set and the options from which samples are planned.
 #[derive(Debug)]
@@ -55,11 +55,47 @@ impl SampleSpec<'_> {
         self.meant.iter().position(|&meant| meant).unwrap_or(0)
     }
 
-    /// The frame from which tracks count.
-    pub fn current(&self) -> Option<u32> {
-        let at = self.past.saturating_sub(self.before());
-        self.frames.get(at).or(self.frames.last()).copied()
+    /// The frame at each place of the sample. `None` where zeros pad it.
+    pub fn places(&self) -> impl Iterator<Item = Option<u32>> {
+        let frames = std::iter::repeat_n(None, self.before()).chain(self.frames.iter().copied().map(Some));
+        frames.chain(std::iter::repeat(None)).take(self.meant.len())
     }
+
+    /// The time in nanoseconds of the frame at each place.
+    pub fn times(&self) -> Result<Vec<Option<i64>>> {
+        self.places().map(|t| t.map(|t| frame_ns(&self.clip, t)).transpose()).collect()
+    }
+
+    /// The time of the frame from which tracks count; 0 if the clip has no frames.
+    pub fn current_ns(&self) -> Result<Option<i64>> {
+        let at = self.past.saturating_sub(self.before());
+        self.time_of(self.frames.get(at).or(self.frames.last()))
+    }
+
+    fn time_of(&self, frame: Option<&u32>) -> Result<Option<i64>> {
+        match frame {
+            None if self.clip.frame_count() == 0 => Ok(Some(0)),
+            frame => frame.map(|&t| frame_ns(&self.clip, t)).transpose(),
+        }
+    }
+
+    /// The times from which windows count, and whether each is that of a frame that was asked for.
+    pub fn anchors(&self, anchor: TrackAnchor) -> Result<Vec<(Option<i64>, bool)>> {
+        let one = match anchor {
+            TrackAnchor::Each => return Ok(self.times()?.into_iter().zip(self.meant.iter().copied()).collect()),
+            TrackAnchor::Current => self.current_ns()?,
+            TrackAnchor::Last => self.time_of(self.frames.last())?,
+        };
+        Ok(vec![(one, true)])
+    }
+}
+
+/// The time of a frame of a clip in nanoseconds.
+pub(super) fn frame_ns(clip: &Clip<'_>, t: u32) -> Result<i64> {
+    let beyond = || {
+        Error::limit("the time of a frame in nanoseconds does not fit into 64 bits").in_clip(clip.ordinal()).in_frame(t)
+    };
+    clip.time_ns(t)?.ok_or_else(beyond)
 }
 
 fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
@@ -83,21 +119,19 @@ impl SampleSpecs {
 
     /// The number of frames of a sample, at most `most`.
     pub fn length(&self, sample: &PlannedSample, most: u32) -> Result<u32> {
-        self.options_of(sample.place.clip, sample.place.camera)
-            .frames
-            .length(&self.dataset.clip(sample.place.clip)?, most)
+        self.options_of(sample.clip, sample.camera).frames.length(&self.dataset.clip(sample.clip)?, most)
     }
 
     /// The clip and the frames of a sample in a batch of `length` frames. Cameras other than the first have the
     /// frames at the times of the first one's.
     pub fn choose(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Chosen)> {
-        let camera = sample.place.camera;
+        let camera = sample.camera;
         if camera == 0 {
             return self.choose_freely(sample, length);
         }
-        let place = SamplePlace { clip: sample.place.clip - u64::from(camera), camera: 0, ..sample.place };
-        let (first, (frames, meant)) = self.choose_freely(&PlannedSample { place, ..*sample }, length)?;
-        let clip = self.dataset.clip(sample.place.clip)?;
+        let of_first = PlannedSample { clip: sample.clip - u64::from(camera), camera: 0, ..*sample };
+        let (first, (frames, meant)) = self.choose_freely(&of_first, length)?;
+        let clip = self.dataset.clip(sample.clip)?;
         let frames = together(&first, &frames, &clip)?;
         Ok((clip, (frames, meant)))
     }
@@ -105,21 +139,21 @@ impl SampleSpecs {
     /// The key that decides crop, flip and colors of a sample.
     fn look(&self, sample: &PlannedSample) -> DrawKey {
         match &self.options.cameras {
-            Some(cameras) if cameras.crop == CamerasCrop::Own => sample.key.of_camera(sample.place.camera),
+            Some(cameras) if cameras.crop == CamerasCrop::Own => sample.key.of_camera(sample.camera),
             _ => sample.key,
         }
     }
 
     fn choose_freely(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Chosen)> {
-        let clip = self.dataset.clip(sample.place.clip)?;
+        let clip = self.dataset.clip(sample.clip)?;
         let relied_on = self.samples.clip_frames(clip.ordinal());
         if let Some(expected) = relied_on.filter(|&expected| expected != clip.frame_count()) {
             return Err(unequal(clip.ordinal(), expected, clip.frame_count()));
         }
-        let rule = &self.options_of(sample.place.clip, sample.place.camera).frames;
+        let rule = &self.options_of(sample.clip, sample.camera).frames;
         let ticks = rule.ticks(&clip)?;
         let n = ticks.as_ref().map_or(clip.frame_count(), |ticks| ticks.len() as u32);
-        let (mut frames, mut meant) = rule.choose(n, length, sample.place.number, sample.key);
+        let (mut frames, mut meant) = rule.choose(n, length, sample.number, sample.key);
         meant.resize(length as usize, false);
         if let Some(ticks) = ticks {
             frames.iter_mut().for_each(|frame| *frame = ticks[*frame as usize]);
@@ -130,7 +164,7 @@ impl SampleSpecs {
     /// Plans frames, view and colors of a sample in a batch of `length` frames of `size` pixels.
     pub fn plan(&self, sample: PlannedSample, length: u32, size: (u32, u32)) -> Result<SampleSpec<'_>> {
         let (clip, (frames, meant)) = self.choose(&sample, length)?;
-        let options = self.options_of(sample.place.clip, sample.place.camera);
+        let options = self.options_of(sample.clip, sample.camera);
         let frame = frame_size(&clip);
         let key = self.look(&sample);
         let view = options.view(size, key, frame.unwrap_or((1, 1)));
@@ -142,7 +176,7 @@ impl SampleSpecs {
         }
         let params = SampleParams {
             sample: sample.sample,
-            view: options.frames.view(sample.place.number) * options.crop.count() + sample.place.crop,
+            view: options.frames.view(sample.number) * options.crop.count() + sample.crop,
             frames: Vec::new(),
             times,
             window: frame.map(|_| view.window(size)),
@@ -151,7 +185,7 @@ impl SampleSpecs {
             instead_of: None,
         };
         let (past, holds_edges) = (options.frames.past() as usize, options.frames.pad() == WindowPad::Edge);
-        let source = self.samples.source(sample.place.clip);
+        let source = self.samples.source(sample.clip);
         Ok(SampleSpec { sample, source, clip, frames, meant, past, holds_edges, params, is_there: true, size, options })
     }
 
@@ -163,17 +197,17 @@ impl SampleSpecs {
     /// The scale of the planes that a sample needs. It depends on the frame size in the clip's entry, if the entry
     /// has one.
     pub fn scale(&self, sample: &PlannedSample, clip: &Clip<'_>, size: (u32, u32)) -> Option<Scale> {
-        let (frame, options) = (frame_size(clip)?, self.options_of(sample.place.clip, sample.place.camera));
+        let (frame, options) = (frame_size(clip)?, self.options_of(sample.clip, sample.camera));
         Some(scale(&options.view(size, self.look(sample), frame), options.crop.reducing_gap()))
     }
 
-    /// The tables for a frame of this size.
-    pub fn kernel(&self, plan: &SampleSpec<'_>, frame: (u32, u32)) -> Kernel {
+    /// The tables for a frame of this size with such pixels.
+    pub fn kernel(&self, plan: &SampleSpec<'_>, frame: (u32, u32), pixels: Pixels) -> Kernel {
         let SampleSpec { size, options, params, .. } = plan;
         let (mean, std) = (options.normalize.mean, options.normalize.std);
         let matrix = params.color.matrix().unwrap_or(ColorMatrix::IDENTITY);
         let (channels, reducing_gap) = (self.options.channels, options.crop.reducing_gap());
         let spec = PictureSpec { size: *size, channels, mean, std, matrix, reducing_gap };
-        Kernel::new(&spec, &self.view(plan, frame), frame)
+        Kernel::new(&spec, &self.view(plan, frame), frame, pixels)
     }
 }

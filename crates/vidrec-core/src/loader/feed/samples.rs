@@ -1,13 +1,15 @@
 //! The samples of a loader, counted from 0, and the clip and view of each.
 
-use crate::dataset::{Clip, Dataset, Tables};
+use crate::dataset::{Dataset, Tables};
 use crate::loader::draw::DrawKey;
 use crate::loader::options::{Draws, Frames, SampleOptions, ShortClips};
 use vidrec_format::error::{Error, Hint, Result};
 
-/// The clip and the view of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SamplePlace {
+/// A sample at a place in a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlannedSample {
+    /// The number of the sample.
+    pub sample: u64,
     /// Ordinal of the clip.
     pub clip: u64,
     /// The number of the sample among those of the clip that differ in time.
@@ -16,13 +18,6 @@ pub(crate) struct SamplePlace {
     pub crop: u32,
     /// The number of the camera. The clip comes this many clips after the clip of the first camera.
     pub camera: u32,
-}
-
-/// A place in a batch, and the sample in it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlannedSample {
-    pub sample: u64,
-    pub place: SamplePlace,
     pub key: DrawKey,
     /// Whether the sample counts.
     pub counts: bool,
@@ -155,10 +150,16 @@ impl Samples {
         self.sources.iter().map(|source| source.len).collect()
     }
 
-    /// The clip and the view of sample `sample`, which must be less than `len`, in `epoch`.
-    pub fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+    /// Sample `sample`, which must be less than `len`, of the first camera. `key` decides on its draws.
+    pub fn get(&self, sample: u64, key: DrawKey, counts: bool) -> PlannedSample {
         let at = self.sources.partition_point(|source| source.first_sample <= sample) - 1;
-        self.sources[at].place(sample, epoch)
+        let (clip, number, crop) = self.sources[at].place(sample, key.epoch);
+        PlannedSample { sample, clip, number, crop, camera: 0, key, counts }
+    }
+
+    /// The clip of sample `sample` of `epoch`.
+    pub fn clip(&self, sample: u64, epoch: u64) -> u64 {
+        self.get(sample, DrawKey { seed: 0, epoch, sample }, true).clip
     }
 }
 
@@ -237,67 +238,21 @@ impl SourceSamples {
         Ok(())
     }
 
-    /// The clip and the view of a sample of this source in `epoch`.
-    fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
+    /// The clip of a sample of this source in `epoch`, its number among those of the clip that differ in time, and its crop.
+    fn place(&self, sample: u64, epoch: u64) -> (u64, u64, u32) {
         let sample = sample - self.first_sample;
         let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
         let draws = u64::from(self.draws);
         let draw = if self.is_of_cameras { 0 } else { epoch % draws };
-        let place = |video: u64, number: u64| SamplePlace {
-            clip: self.first_clip + video * draws + draw,
-            number,
-            crop,
-            camera: 0,
-        };
-        match &self.kind {
-            Kind::Even(samples) => place(group / (*samples).max(1), group % (*samples).max(1)),
+        let (video, number) = match &self.kind {
+            Kind::Even(samples) => (group / (*samples).max(1), group % (*samples).max(1)),
             Kind::Table(ends) => {
                 let clip = ends.partition_point(|&end| end <= group);
                 let before = clip.checked_sub(1).map_or(0, |last| ends[last]);
-                place(clip as u64, group - before)
+                (clip as u64, group - before)
             }
-        }
-    }
-}
-
-/// Most clips of a data set that are looked at, the first ones. They take a tenth of a second.
-const MOST: u64 = 1 << 18;
-
-/// The clips whose frames are enlarged in every sample.
-#[derive(Debug, Default)]
-pub(crate) struct EnlargedClips {
-    pub count: u64,
-    /// The number of clips that were looked at.
-    pub seen: u64,
-    /// Width and height of the first one's frames, and those to which they are enlarged.
-    pub example: ((u32, u32), (u32, u32)),
-}
-
-impl EnlargedClips {
-    /// Reads the entries of clips. `options` are those of each source, for each of its cameras.
-    ///
-    /// The first clip of a remote data set says whether it is worth to fetch the entries of all.
-    pub fn find<'a>(sources: &[Dataset], options: impl Iterator<Item = &'a [SampleOptions]>) -> Result<Self> {
-        let mut found = EnlargedClips::default();
-        for (dataset, cameras) in sources.iter().zip(options) {
-            let enlarged = |clip: &Clip<'_>| cameras[clip.ordinal() as usize % cameras.len()].enlarged(clip);
-            // An entry that cannot be read is an error when its clip is loaded.
-            let clips = || dataset.clips().flatten();
-            let mut most = MOST.min(dataset.len());
-            if dataset.is_remote() && (dataset.len() > MOST || clips().next().as_ref().and_then(enlarged).is_none()) {
-                most = most.min(1);
-            } else {
-                dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
-            }
-            found.seen += most;
-            for (to, clip) in clips().take(most as usize).filter_map(|clip| Some((enlarged(&clip)?, clip))) {
-                if found.count == 0 {
-                    found.example = ((clip.width(), clip.height()), to);
-                }
-                found.count += 1;
-            }
-        }
-        Ok(found)
+        };
+        (self.first_clip + video * draws + draw, number, crop)
     }
 }
 
@@ -345,7 +300,7 @@ mod tests {
                 let all = (0u64..).zip(lengths).flat_map(|(clip, &n)| starts(n).into_iter().map(move |s| (clip, s)));
                 let all: Vec<_> = all.flat_map(|(clip, s)| (0..crops).map(move |crop| (clip, s, crop))).collect();
                 let space = space(kind, crops, 0);
-                let start = |p: SamplePlace| (p.clip, p.number * u64::from(hop), p.crop);
+                let start = |(clip, number, crop): (u64, u64, u32)| (clip, number * u64::from(hop), crop);
                 (0..all.len() as u64).map(|s| start(space.place(s, 5))).eq(all)
             };
             let mut end = 0;

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::bucketed_epoch::BucketedEpoch;
-use super::buckets::BatchShape;
-use super::buckets::Buckets;
+use super::buckets::{BatchShape, BucketedEpoch, Buckets};
 use super::samples::{PlannedSample, Samples};
 use crate::loader::draw::DrawKey;
 use crate::loader::options::ResolvedOptions;
@@ -113,13 +111,6 @@ impl Schedule {
         self.buckets.as_ref().map_or(std::slice::from_ref(&self.shape), |(buckets, _)| &buckets.shapes)
     }
 
-    /// The shapes of buckets without clips.
-    pub fn empty_buckets(&self) -> Vec<BatchShape> {
-        let Some((buckets, _)) = &self.buckets else { return Vec::new() };
-        let is_empty = buckets.are_empty();
-        buckets.shapes.iter().zip(is_empty).filter(|&(_, is_empty)| is_empty).map(|(shape, _)| *shape).collect()
-    }
-
     /// Starts at the position of another run.
     pub fn resume(&mut self, at: RunPosition) {
         self.resumed = Some(at);
@@ -160,13 +151,6 @@ impl Schedule {
         }
     }
 
-    /// The positions of `epoch` that are done after `batches` batches, if clips are divided into buckets; none of an epoch
-    /// that is over, because the next one then begins.
-    pub fn bucketed_positions(&self, epoch: u64, batches: u64) -> Option<Vec<u64>> {
-        let shared = self.bucketed_epoch(epoch)?;
-        Some(if batches < shared.len() { shared.positions(batches) } else { Vec::new() })
-    }
-
     /// The number of buckets; 0 if clips are not divided.
     pub fn bucket_count(&self) -> usize {
         self.buckets.as_ref().map_or(0, |(buckets, _)| buckets.shapes.len())
@@ -205,16 +189,11 @@ impl Schedule {
             (Some(shared), Some((buckets, _))) => shared.bucket(k).map(|bucket| buckets.shapes[bucket]),
             _ => Some(self.shape),
         };
-        let at_homes = shared.as_ref().and_then(|epoch| epoch.at_homes(k, &rule));
         let clips = |rank| shared.as_ref().map_or_else(|| rule.clips(k, rank), |epoch| epoch.clips(k, rank));
         let planned = |rank: u32, i: u32| {
-            let Slot { position, counts } = match (&at_homes, &shared) {
-                (Some(positions), _) => {
-                    let place = u64::from(rank) * u64::from(clips(rank)) + u64::from(i);
-                    Slot { position: *positions.get(usize::try_from(place).ok()?)?, counts: true }
-                }
-                (None, Some(shared)) => shared.slot(k, rank, i)?,
-                (None, None) => rule.slot(k, rank, i)?,
+            let Slot { position, counts } = match &shared {
+                Some(shared) => shared.slot(k, rank, i)?,
+                None => rule.slot(k, rank, i)?,
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.
@@ -254,8 +233,7 @@ impl Schedule {
     }
 
     fn planned(&self, epoch: u64, sample: u64, draw: u64, counts: bool) -> PlannedSample {
-        let key = DrawKey { seed: self.seed, epoch, sample: draw };
-        PlannedSample { sample, place: self.samples.place(sample, epoch), key, counts }
+        self.samples.get(sample, DrawKey { seed: self.seed, epoch, sample: draw }, counts)
     }
 
     /// The parts of `epoch`, or of the rest of it, that ranks have.

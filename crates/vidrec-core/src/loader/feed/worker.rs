@@ -1,18 +1,18 @@
 //! The threads that decode, and the decoder of each, which turns a stored frame into a picture.
 
+use std::borrow::Cow;
 use std::num::NonZero;
 
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::dataset::Clip;
-use crate::loader::decoded::{DecodedFrames, FrameKey, Kept};
-use crate::loader::kernel::{Decoded, DecodedForm, Kernel, PictureBuffer, SampleType, Scratch};
+use crate::loader::decoded::{CacheUse, DecodedFrames, FrameKey};
+use crate::loader::kernel::{self, Decoded, DecodedForm, Kernel, PictureBuffer, SampleType, Scratch};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
-use vidrec_jpeg::between_reads;
 use vidrec_jpeg::{
-    Cut, DecodedRegion, FoundTiles, JpegDecoder, Pixels, Region, RegionDecoder, Scale, TileGrid, changed,
+    Cut, DecodedRegion, FoundTiles, JpegDecoder, Pixels, Region, RegionDecoder, Scale, TileGrid, between_reads, changed,
 };
 
 /// The maximum number of threads, unless the caller asks for more.
@@ -78,36 +78,14 @@ pub(crate) struct DecodeCost {
     pub cached: Option<CacheUse>,
 }
 
-/// The use of the cache of decoded frames for a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CacheUse {
-    /// The planes came from the cache.
-    Hit,
-    /// The frame was decoded.
-    Miss(Kept),
-    /// The cache does not keep frames of this kind.
-    OtherFrame,
-}
-
-/// Tables that the caller provided, or that were made for a frame of another size.
-enum Tables<'a> {
-    Given(&'a Kernel),
-    Own(Box<Kernel>),
-}
-
-impl<'a> Tables<'a> {
-    /// The tables for a frame of this size.
-    fn of_size(given: Option<&'a Kernel>, size: (u32, u32), other: impl Fn((u32, u32)) -> Kernel) -> Self {
-        let given = given.filter(|kernel| kernel.frame() == size);
-        given.map_or_else(|| Tables::Own(Box::new(other(size))), Tables::Given)
-    }
-
-    fn kernel(&self) -> &Kernel {
-        match self {
-            Tables::Given(kernel) => kernel,
-            Tables::Own(kernel) => kernel,
-        }
-    }
+/// The given tables, or others if the frame has another size or other pixels.
+fn fitting<'a>(
+    given: Option<&'a Kernel>,
+    (size, pixels): ((u32, u32), Pixels),
+    other: impl Fn((u32, u32), Pixels) -> Kernel,
+) -> Cow<'a, Kernel> {
+    let given = given.filter(|kernel| (kernel.frame, kernel.pixels) == (size, pixels));
+    given.map_or_else(|| Cow::Owned(other(size, pixels)), Cow::Borrowed)
 }
 
 /// The key of a frame in a cache.
@@ -126,21 +104,21 @@ impl Worker {
     /// Writes the picture of frame `t` of `clip` to `slot`. Takes it from the cache if the cache has the frame.
     /// Otherwise reads the frame, checks it and decodes it.
     ///
-    /// `kernel` has the tables for frames of the size in the clip's entry, if the entry has one. `other` makes those for a
-    /// frame of another size.
+    /// `kernel` has the tables for 4:2:0 frames of the size in the clip's entry, if the entry has one. `other` makes those for
+    /// another frame.
     pub fn frame<S: SampleType>(
         &mut self,
         clip: &Clip<'_>,
         t: u32,
         (kernel, cache): (Option<&Kernel>, Option<&DecodedFrames>),
-        other: impl Fn((u32, u32)) -> Kernel,
+        other: impl Fn((u32, u32), Pixels) -> Kernel,
         slot: PictureBuffer<'_, S>,
     ) -> Result<DecodeCost> {
         let cache = cache.map(|cache| Ok((cache, frame_key(clip, t)?))).transpose()?;
         if let Some((cache, frame)) = cache
-            && let Some((tables, cut, scale)) = self.read_kept(cache, frame, kernel, &other)
+            && let Some((kernel, cut, scale)) = self.read_kept(cache, frame, kernel, &other)
         {
-            self.run(tables.kernel(), Pixels::Ycc420, &cut, pitches(&cut, scale), slot);
+            self.run(&kernel, &cut, pitches(&cut, scale), slot);
             return Ok(DecodeCost { cached: Some(CacheUse::Hit), ..DecodeCost::default() });
         }
         let mut record = std::mem::take(&mut self.record);
@@ -152,13 +130,10 @@ impl Worker {
             let made = self.picture(frame.jpeg(), kernel, &other, cache.map(|(cache, _)| cache), slot);
             frame.prove_still_there()?;
             let (mut cost, whole) = made.map_err(|e| frame.place(e))?;
-            if let Some((cache, frame)) = cache {
-                cost.cached = Some(match whole {
-                    DecodedFrame::Planes(grid, scale) => CacheUse::Miss(cache.keep(frame, grid, scale, &self.planes)),
-                    DecodedFrame::NoRoom => CacheUse::Miss(Kept::NoRoom),
-                    DecodedFrame::Other => CacheUse::OtherFrame,
-                });
-            }
+            cost.cached = cache.map(|(cache, frame)| match whole {
+                Ok((grid, scale)) => cache.keep(frame, grid, scale, &self.planes),
+                Err(unkept) => unkept,
+            });
             Ok(cost)
         });
         self.record = record;
@@ -200,70 +175,59 @@ impl Worker {
         cache: &DecodedFrames,
         frame: FrameKey,
         kernel: Option<&'a Kernel>,
-        other: impl Fn((u32, u32)) -> Kernel,
-    ) -> Option<(Tables<'a>, Cut, Scale)> {
+        other: impl Fn((u32, u32), Pixels) -> Kernel,
+    ) -> Option<(Cow<'a, Kernel>, Cut, Scale)> {
         let in_cache = || Scale::ALL.into_iter().find_map(|scale| cache.find(frame, scale));
-        let size = kernel.map(Kernel::frame).or_else(|| in_cache().map(|stored| stored.grid().size))?;
-        let tables = Tables::of_size(kernel, size, other);
-        let (DecodedForm::Planes(scale), region) = tables.kernel().needs(Pixels::Ycc420) else { return None };
+        let size = kernel.map(|kernel| kernel.frame).or_else(|| in_cache().map(|stored| stored.grid().size))?;
+        let kernel = fitting(kernel, (size, Pixels::Ycc420), other);
+        let DecodedForm::Planes(scale) = kernel.form else { return None };
         let stored = cache.find(frame, scale).filter(|stored| stored.grid().size == size)?;
-        let cut = stored.grid().cut(&stored.grid().touched(region));
+        let cut = stored.grid().cut(&stored.grid().touched(kernel.region));
         cache.read(&stored, &cut, &mut self.planes)?;
-        Some((tables, cut, scale))
+        Some((kernel, cut, scale))
     }
 
     /// Decodes `jpeg` and writes the picture to `slot`. Decodes the whole frame if the cache has room for it, and
-    /// otherwise the parts that the picture needs.
+    /// otherwise the parts that the picture needs. Also returns the form of a whole frame in the planes, or else why there is
+    /// none for the cache.
     fn picture<S: SampleType>(
         &mut self,
         jpeg: &[u8],
         kernel: Option<&Kernel>,
-        other: impl Fn((u32, u32)) -> Kernel,
+        other: impl Fn((u32, u32), Pixels) -> Kernel,
         cache: Option<&DecodedFrames>,
         slot: PictureBuffer<'_, S>,
-    ) -> Result<(DecodeCost, DecodedFrame)> {
+    ) -> Result<(DecodeCost, std::result::Result<(TileGrid, Scale), CacheUse>)> {
         let picture = self.decoder.format(jpeg)?;
-        let tables = Tables::of_size(kernel, picture.size, other);
-        let kernel = tables.kernel();
+        let kernel = fitting(kernel, (picture.size, picture.pixels), other);
         between_reads();
-        let (cut, pitches, decoded, whole) = match kernel.needs(picture.pixels) {
-            (DecodedForm::Planes(scale), region) => {
+        let (cut, pitches, decoded, whole) = match kernel.form {
+            DecodedForm::Planes(scale) => {
                 let mut grid = || self.decoder.grid(jpeg).unwrap_or(TileGrid { size: picture.size, tile_width: 0 });
                 let is_kept = cache.is_some_and(|cache| cache.has_room(grid(), scale).is_some());
-                let region = if is_kept { Region::whole(picture.size) } else { region };
+                let region = if is_kept { Region::whole(picture.size) } else { kernel.region };
                 let decoded = self.decoder.decode_region(jpeg, region, scale, &mut self.planes)?;
                 let DecodedRegion { cut, tiles, grid } = decoded;
                 if grid.size != picture.size {
                     return Err(changed());
                 }
-                (
-                    cut,
-                    pitches(&cut, scale),
-                    tiles,
-                    if is_kept { DecodedFrame::Planes(grid, scale) } else { DecodedFrame::NoRoom },
-                )
+                let whole = if is_kept { Ok((grid, scale)) } else { Err(CacheUse::NoRoom) };
+                (cut, pitches(&cut, scale), tiles, whole)
             }
-            (DecodedForm::Rgb, region) => {
-                let (cut, pitches) = self.decode_rgb(jpeg, picture.size, region)?;
-                (cut, pitches, cut.tiles, DecodedFrame::Other)
+            DecodedForm::Rgb => {
+                let (cut, pitches) = self.decode_rgb(jpeg, picture.size, kernel.region)?;
+                (cut, pitches, cut.tiles, Err(CacheUse::OtherFrame))
             }
         };
-        self.run(kernel, picture.pixels, &cut, pitches, slot);
+        self.run(&kernel, &cut, pitches, slot);
         let (tiles_decoded, tiles_skipped) = (decoded.into(), cut.skipped.into());
         Ok((DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped, cached: None }, whole))
     }
 
-    fn run<S: SampleType>(
-        &mut self,
-        kernel: &Kernel,
-        pixels: Pixels,
-        cut: &Cut,
-        pitches: [usize; 3],
-        slot: PictureBuffer<'_, S>,
-    ) {
+    fn run<S: SampleType>(&mut self, kernel: &Kernel, cut: &Cut, pitches: [usize; 3], slot: PictureBuffer<'_, S>) {
         let planes = self.planes.each_ref().map(Vec::as_slice);
         let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
-        kernel.run(pixels, &frame, &mut self.scratch, slot);
+        kernel::run(kernel, &frame, &mut self.scratch, slot);
     }
 
     fn decode_rgb(&mut self, jpeg: &[u8], size: (u32, u32), region: Region) -> Result<(Cut, [usize; 3])> {
@@ -276,16 +240,6 @@ impl Worker {
         }
         Ok((cut, [cut.region.width as usize; 3]))
     }
-}
-
-/// The frame that the planes of a worker hold after a decode for a cache.
-enum DecodedFrame {
-    /// The whole frame.
-    Planes(TileGrid, Scale),
-    /// A part, because the cache has no room.
-    NoRoom,
-    /// The frame is not 4:2:0.
-    Other,
 }
 
 /// The number of samples from one row of each plane to the next.

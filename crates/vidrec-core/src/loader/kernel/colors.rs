@@ -1,16 +1,11 @@
 //! Colors: the channels of a picture, maps of colors, and one affine map from decoded planes to the channels.
 
-use vidrec_format::error::Error;
-use vidrec_format::words::unknown_variant;
-
 /// The channels of a picture.
 ///
-/// As a word (`FromStr`, `Display`, serde): `rgb`, `gray` or `ycbcr`.
+/// As a word (serde): `rgb`, `gray` or `ycbcr`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Channels {
     /// Red, green, blue. The default.
     #[default]

@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::plane_tables::PlaneTables;
 use super::spec::{DecodedForm, View};
-use super::tables::Tables;
+use super::tables::Kernel;
 
 /// Numbers of all tables of a batch, one table after another.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,20 +26,19 @@ impl ExportedTables {
     /// Where those of the axes begin.
     const AXES: usize = 7;
 
-    /// The tables that take `view` out of frames of this size. `None` if they are not for planes. `normalized` says which
-    /// conversion they get.
-    pub(super) fn of(tables: &Tables, view: &View, frame: (u32, u32), normalized: bool) -> Option<Self> {
+    /// The tables of a kernel. `None` if they are not for planes. `normalized` says which conversion they get.
+    pub fn of(tables: &Kernel, normalized: bool) -> Option<Self> {
         let DecodedForm::Planes(_) = tables.form else { return None };
         let mut to = ExportedTables { numbers: vec![0; Self::HEAD], ..ExportedTables::default() };
-        let View { x, y, flip } = *view;
+        let View { x, y, flip } = tables.view;
         let head = [
             i32::from(tables.exact.is_some()),
             tables.planes as i32,
             i32::from(flip),
             x.start as i32,
             y.start as i32,
-            frame.0 as i32,
-            frame.1 as i32,
+            tables.frame.0 as i32,
+            tables.frame.1 as i32,
         ];
         to.numbers[..Self::AXES].copy_from_slice(&head);
         if tables.exact.is_none() {

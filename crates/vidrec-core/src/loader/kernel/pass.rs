@@ -12,7 +12,7 @@ use super::picture_buffer::{PictureBuffer, SampleType};
 use super::picture_row::{BufferRows, GrayRows, PictureRow, PixelRows, PlaneRows};
 use super::plane_tables::{Other, PlaneTables};
 use super::spec::{BLOCK, Decoded};
-use super::tables::Tables;
+use super::tables::Kernel;
 
 /// Buffers of one row, kept from frame to frame.
 #[derive(Debug, Default)]
@@ -24,10 +24,20 @@ pub(crate) struct Scratch {
     sums: [Aligned<i32>; 3],
 }
 
-/// Writes the picture of `frame` to `slot`, using `tables`.
-pub(super) fn run<S: SampleType>(
+/// Writes the picture of `frame` to `slot`.
+pub(crate) fn run<S: SampleType>(
+    kernel: &Kernel,
+    frame: &Decoded<'_>,
+    scratch: &mut Scratch,
+    slot: PictureBuffer<'_, S>,
+) {
+    run_on(Machine::best(), kernel, frame, scratch, slot);
+}
+
+/// Does the same on a kind of machine.
+pub(super) fn run_on<S: SampleType>(
     machine: Machine,
-    tables: &Tables,
+    tables: &Kernel,
     frame: &Decoded<'_>,
     scratch: &mut Scratch,
     slot: PictureBuffer<'_, S>,
@@ -54,7 +64,7 @@ pub(super) fn run<S: SampleType>(
 }
 
 impl Scratch {
-    fn fit(&mut self, tables: &Tables) {
+    fn fit(&mut self, tables: &Kernel) {
         for (plane, line) in self.lines.iter_mut().flat_map(|lines| lines.iter_mut().enumerate()) {
             line.resize(tables.of_plane(plane).columns.line_len());
         }
@@ -80,7 +90,7 @@ impl<R: BufferRows, const PLANES: usize, const KIND: usize> IsaWork for FramePas
 
 /// The data that all rows of the picture share.
 struct RowLoop<'a> {
-    tables: &'a Tables,
+    tables: &'a Kernel,
     frame: &'a Decoded<'a>,
     scratch: &'a mut Scratch,
     conversion: &'a Conversion,

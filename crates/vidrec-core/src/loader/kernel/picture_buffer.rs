@@ -61,7 +61,7 @@ impl<'a, S> PictureBuffer<'a, S> {
 }
 
 /// A type of value in a batch.
-pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
+pub(crate) trait SampleType: bytemuck::Pod + Default + Send + Sync {
     /// Whether values are normalized. If not, they are levels of 0 to 255.
     const NORMALIZED: bool;
 

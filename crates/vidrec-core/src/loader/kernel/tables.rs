@@ -7,30 +7,37 @@ use super::plane_tables::PlaneTables;
 use super::spec::{DecodedForm, PictureSpec, UNIT, View};
 use vidrec_jpeg::{Pixels, Region, Scale};
 
-/// The tables by which pictures are made from frames of one size and kind.
+/// The tables by which a view becomes pictures, for frames of one size and kind. They are made once a clip and used by all its
+/// frames.
 #[derive(Debug, Clone)]
-pub(super) struct Tables {
+pub(crate) struct Kernel {
+    /// Width and height of the frames, and their pixels.
+    pub frame: (u32, u32),
+    pub pixels: Pixels,
+    pub view: View,
+    /// The form in which a frame must be decoded.
     pub form: DecodedForm,
     /// The rows of pictures that are not resized, which replace the tables.
-    pub exact: Option<Exact>,
+    pub(super) exact: Option<Exact>,
     /// The frame pixels that must be decoded.
     pub region: Region,
     /// Width and height of the picture.
     pub size: (u32, u32),
     pub channels: usize,
     /// The tables of the first plane.
-    pub first: PlaneTables,
+    pub(super) first: PlaneTables,
     /// The tables of the other two planes, if the picture needs them and they are smaller.
-    pub others: Option<PlaneTables>,
+    pub(super) others: Option<PlaneTables>,
     /// The number of planes that the picture needs: 1 or 3.
     pub planes: usize,
     /// The conversion to levels.
-    pub levels: Conversion,
+    pub(super) levels: Conversion,
     /// The conversion to normalized samples.
-    pub normalized: Conversion,
+    pub(super) normalized: Conversion,
 }
 
-impl Tables {
+impl Kernel {
+    /// Creates tables that take `view` out of frames of `frame` (width, height) pixels.
     pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
         let channels = target.channels.count();
         let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
@@ -54,11 +61,17 @@ impl Tables {
         let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
         let region = regions.fold(first.region(frame), union);
         let normalized = levels.normalized(target.mean, target.std);
-        Tables { form, exact, region, size: target.size, channels, first, others, planes, levels, normalized }
+        let (view, size) = (*view, target.size);
+        Kernel { frame, pixels, view, form, exact, region, size, channels, first, others, planes, levels, normalized }
+    }
+
+    /// The number of lines to which rows of planes are blended; none if the picture is a copy of the frame's pixels.
+    pub fn lines(&self) -> u32 {
+        if self.exact.is_some() { 0 } else { self.size.1 }
     }
 
     /// The tables of plane 0, 1 or 2.
-    pub fn of_plane(&self, plane: usize) -> &PlaneTables {
+    pub(super) fn of_plane(&self, plane: usize) -> &PlaneTables {
         self.others.as_ref().filter(|_| plane > 0).unwrap_or(&self.first)
     }
 }
@@ -67,7 +80,7 @@ impl Tables {
 ///
 /// A scaled inverse DCT keeps the lowest frequencies of each block. It is a low-pass filter, sharper than the
 /// triangle that would average these pixels. The more work is left to the triangle, the less the difference shows.
-pub(super) fn scale(view: &View, gap: f64) -> Scale {
+pub(crate) fn scale(view: &View, gap: f64) -> Scale {
     let most = view.x.scale.min(view.y.scale) / gap;
     Scale::ALL.into_iter().rev().find(|scale| f64::from(scale.step()) <= most).unwrap_or(Scale::Full)
 }

@@ -3,8 +3,10 @@
 use half::{bf16, f16};
 use proptest::prelude::*;
 
+use super::isa::Machine;
 use super::*;
 use vidrec_format::random::Random;
+use vidrec_jpeg::Pixels;
 use vidrec_jpeg::Planes;
 use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, RegionDecoder, Scale};
 
@@ -28,10 +30,10 @@ fn noise((width, height): (u32, u32), half: bool, seed: u64) -> ([Vec<u8>; 3], [
 }
 
 /// The picture of `tables` on one machine, in pixels of its channels.
-fn run_tables<S: SampleType>(machine: Machine, tables: &Tables, planes: &[Vec<u8>; 3], pitches: [usize; 3]) -> Vec<S> {
+fn run_tables<S: SampleType>(machine: Machine, tables: &Kernel, planes: &[Vec<u8>; 3], pitches: [usize; 3]) -> Vec<S> {
     let mut out = vec![S::default(); tables.size.0 as usize * tables.size.1 as usize * tables.channels];
     let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
-    pass::run(machine, tables, &frame, &mut Scratch::default(), PictureBuffer::pixels(&mut out, tables.channels));
+    pass::run_on(machine, tables, &frame, &mut Scratch::default(), PictureBuffer::pixels(&mut out, tables.channels));
     out
 }
 
@@ -117,7 +119,7 @@ proptest! {
     #[test]
     fn pictures_are_those_of_the_plain_definition((frame, size, view) in views(), seed: u64, rgb: bool) {
         let pixels = if rgb { Pixels::Other } else { Pixels::Ycc420 };
-        let tables = Tables::new(&target(size), &view, frame, pixels);
+        let tables = Kernel::new(&target(size), &view, frame, pixels);
         if !rgb && (tables.exact.is_some() || tables.form == DecodedForm::Rgb) {
             return Ok(());
         }
@@ -150,11 +152,11 @@ proptest! {
         let channels = if gray { Channels::Gray } else { Channels::Rgb };
         let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
         let target = PictureSpec { matrix, channels, mean, std, ..target(size) };
-        let tables = Tables::new(&target, &view, frame, pixels);
+        let tables = Kernel::new(&target, &view, frame, pixels);
         let rgb = tables.form == DecodedForm::Rgb;
         let step = tables.first.step;
         let (planes, pitches) = noise((frame.0.div_ceil(step), frame.1.div_ceil(step)), !rgb, seed);
-        fn bits<S: SampleType>(tables: &Tables, planes: &[Vec<u8>; 3], pitches: [usize; 3], bits: impl Fn(&S) -> u32) {
+        fn bits<S: SampleType>(tables: &Kernel, planes: &[Vec<u8>; 3], pitches: [usize; 3], bits: impl Fn(&S) -> u32) {
             let run =
                 |machine| -> Vec<u32> { run_tables(machine, tables, planes, pitches).iter().map(&bits).collect() };
             let expected = run(Machine::Portable);
@@ -170,15 +172,15 @@ proptest! {
     fn layouts_are_transposes_and_a_flip_is_the_mirror((frame, size, view) in views(), seed: u64) {
         let (planes, pitches) = noise(frame, false, seed);
         let run = |view: &View| -> Vec<f32> {
-            let tables = Tables::new(&target(size), view, frame, Pixels::Other);
+            let tables = Kernel::new(&target(size), view, frame, Pixels::Other);
             run_tables(Machine::best(), &tables, &planes, pitches)
         };
         let (pixels, mirrored) = (run(&view), run(&View { flip: !view.flip, ..view }));
         let mut out = vec![0f32; pixels.len()];
         let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
         let whole = (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32);
-        let tables = Tables::new(&target(size), &view, whole, Pixels::Other);
-        pass::run(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut out, 3));
+        let tables = Kernel::new(&target(size), &view, whole, Pixels::Other);
+        pass::run_on(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut out, 3));
         let (w, h) = (size.0 as usize, size.1 as usize);
         for (y, x, c) in (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..3).map(move |c| (y, x, c)))) {
             prop_assert_eq!(out[(c * h + y) * w + x].to_bits(), pixels[(y * w + x) * 3 + c].to_bits());
@@ -205,7 +207,7 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
             let (x, y) = if case < 4 { (x * (case & 1), y * (case >> 1)) } else { (x, y) };
             let size = (1 + draw(frame.0 - x), 1 + draw(frame.1 - y));
             let view = View { x: whole(x, size.0, size.0), y: whole(y, size.1, size.1), flip: case % 3 == 0 };
-            let tables = Tables::new(&target(size), &view, frame, Pixels::Ycc420);
+            let tables = Kernel::new(&target(size), &view, frame, Pixels::Ycc420);
             assert_eq!(tables.exact.is_some(), frame.0 > 4);
             if tables.exact.is_none() {
                 continue;
@@ -220,7 +222,7 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
             };
             for machine in Machine::all() {
                 let mut out = vec![0u8; (size.0 * size.1 * 3) as usize];
-                pass::run(machine, &tables, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
+                pass::run_on(machine, &tables, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
                 for (i, pixel) in out.as_chunks::<3>().0.iter().enumerate() {
                     let (px, py) = (i as u32 % size.0, i as u32 / size.0);
                     let px = if view.flip { size.0 - 1 - px } else { px };
@@ -243,7 +245,7 @@ fn resized_rgb_is_pillows_but_for_its_rounding_in_between() {
     let planes = [0, 1, 2].map(|c| source.pixels().map(|pixel| pixel[c]).collect());
     for size in [(24, 16), (80, 70)] {
         let view = View { x: whole(0, 53, size.0), y: whole(0, 37, size.1), flip: false };
-        let tables = Tables::new(&target(size), &view, (53, 37), Pixels::Other);
+        let tables = Kernel::new(&target(size), &view, (53, 37), Pixels::Other);
         let ours: Vec<u8> = run_tables(Machine::best(), &tables, &planes, [53; 3]);
         let pillow = open(format!("s420-{}x{}.png", size.0, size.1));
         let worst = ours.iter().zip(pillow.as_raw()).map(|(&a, &b)| a.abs_diff(b)).max();
@@ -260,7 +262,7 @@ fn thousands_of_rows_into_one_do_not_overflow() {
         let planes = [plane.clone(), plane.clone(), plane];
         for out in 1..4 {
             let view = View { x: whole(0, 3, 1), y: whole(0, rows as u32, out), flip: false };
-            let tables = Tables::new(&target((1, out)), &view, (3, rows as u32), Pixels::Other);
+            let tables = Kernel::new(&target((1, out)), &view, (3, rows as u32), Pixels::Other);
             let expected = naive_rgb(&view, (1, out), &planes, [3; 3], 1);
             for machine in Machine::all() {
                 let floats: Vec<f32> = run_tables(machine, &tables, &planes, [3; 3]);
@@ -280,17 +282,17 @@ fn thousands_of_rows_into_one_do_not_overflow() {
 fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
     let size = (37, 5);
     let view = View { x: whole(0, 20, size.0), y: whole(0, 20, size.1), flip: false };
-    let tables = Tables::new(&target(size), &view, (20, 20), Pixels::Other);
+    let tables = Kernel::new(&target(size), &view, (20, 20), Pixels::Other);
     let (planes, pitches) = noise((20, 20), false, 1);
     let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
     let length = 37 * 5 * 3;
     let mut expected = vec![0f32; length];
-    pass::run(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut expected, 3));
+    pass::run_on(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut expected, 3));
     for machine in Machine::all() {
         for offset in 0..33 {
             let mut out = vec![-7f32; length + 40];
             let slot = PictureBuffer::planes(&mut out[offset..offset + length], 3);
-            pass::run(machine, &tables, &frame, &mut Scratch::default(), slot);
+            pass::run_on(machine, &tables, &frame, &mut Scratch::default(), slot);
             assert!(out[offset..offset + length] == expected, "{machine:?} {offset}");
             assert!(out[..offset].iter().chain(&out[offset + length..]).all(|&v| v == -7.0), "{machine:?} {offset}");
         }
@@ -301,7 +303,7 @@ fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
 fn a_gray_picture_is_luma_and_needs_no_chroma() {
     let view = View { x: whole(0, 20, 20), y: whole(0, 20, 20), flip: false };
     let gray = PictureSpec { channels: Channels::Gray, ..target((20, 20)) };
-    let tables = Tables::new(&gray, &view, (20, 20), Pixels::Ycc420);
+    let tables = Kernel::new(&gray, &view, (20, 20), Pixels::Ycc420);
     assert_eq!((tables.planes, tables.form), (1, DecodedForm::Planes(Scale::Full)));
     let (mut planes, pitches) = noise((20, 20), true, 1);
     planes[1].clear();
@@ -313,13 +315,13 @@ fn a_gray_picture_is_luma_and_needs_no_chroma() {
         std::array::from_fn(|i| std::array::from_fn(|j| luma[j] * (1.0 - s) + if i == j { s } else { 0.0 }))
     };
     let matrix = ColorMatrix { rows: saturation(0.3), offset: [10.0; 3] };
-    assert_eq!(Tables::new(&PictureSpec { matrix, ..gray }, &view, (20, 20), Pixels::Ycc420).planes, 1);
+    assert_eq!(Kernel::new(&PictureSpec { matrix, ..gray }, &view, (20, 20), Pixels::Ycc420).planes, 1);
 }
 
 #[test]
 fn ycbcr_pictures_are_the_planes_resampled() {
     let view = View { x: whole(0, 40, 20), y: whole(0, 40, 20), flip: false };
-    let tables = Tables::new(
+    let tables = Kernel::new(
         &PictureSpec { channels: Channels::YCbCr, reducing_gap: 1.0, ..target((20, 20)) },
         &view,
         (40, 40),
@@ -342,7 +344,7 @@ fn normalising_and_color_matrices_are_as_documented() {
     let planes = [vec![0], vec![128], vec![255]];
     let swap = ColorMatrix { rows: [[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [3.0, 0.0, 1.0]], offset: [-300.0, 6.0, 2.0] };
     for (matrix, levels) in [(ColorMatrix::IDENTITY, [0.0, 128.0, 255.0]), (swap, [0.0, 70.0, 255.0])] {
-        let tables = Tables::new(&PictureSpec { mean, std, matrix, ..target((1, 1)) }, &view, (1, 1), Pixels::Other);
+        let tables = Kernel::new(&PictureSpec { mean, std, matrix, ..target((1, 1)) }, &view, (1, 1), Pixels::Other);
         let out: Vec<f32> = run_tables(Machine::best(), &tables, &planes, [1; 3]);
         for c in 0..3 {
             assert!((out[c] - (levels[c] / 255.0 - mean[c]) / std[c]).abs() < 1e-5, "{out:?}");
@@ -399,8 +401,8 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
     let rgb = Decoder::new().unwrap().decode_picture(&jpeg).unwrap().pixels;
     let planes = [0, 1, 2].map(|c| rgb.iter().skip(c).step_by(3).copied().collect());
     let expected = naive_rgb(view, target.size, &planes, [frame.0 as usize; 3], 1);
-    let kernel = Kernel::new(target, view, frame);
-    let (DecodedForm::Planes(scale), region) = kernel.needs(Pixels::Ycc420) else { panic!("planes") };
+    let kernel = Kernel::new(target, view, frame, Pixels::Ycc420);
+    let (DecodedForm::Planes(scale), region) = (kernel.form, kernel.region) else { panic!("planes") };
     let mut planes = [const { Vec::new() }; 3];
     let cut = RegionDecoder::new(JpegDecoder::Auto).unwrap().planes(&jpeg, region, scale, &mut planes).unwrap();
     let pitch = cut.luma_pitch(scale);
@@ -410,7 +412,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
         origin: (cut.region.x, cut.region.y),
     };
     let mut out = vec![0f32; expected.len()];
-    kernel.run(Pixels::Ycc420, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
+    run(&kernel, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
     let errors = expected.iter().zip(&out).map(|(a, b)| (a - f64::from(*b) * 255.0).abs());
     let squares: f64 = errors.clone().map(|e| e * e).sum();
     (10.0 * (255f64.powi(2) * out.len() as f64 / squares).log10(), errors.fold(0.0, f64::max))

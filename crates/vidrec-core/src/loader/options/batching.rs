@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
+use super::values::require;
 use vidrec_format::error::Result;
 
 /// The rule that decides how many clips a batch has, and which clips share one. By default, every batch has
@@ -68,12 +68,17 @@ impl Batching {
         }
     }
 
-    pub(super) fn budget(&self) -> Option<Budget> {
-        match *self {
-            Batching::Buckets { .. } => None,
-            Batching::FrameBudget { frames, .. } => Some(Budget::Frames(frames)),
-            Batching::TokenBudget { tokens, patch, .. } => Some(Budget::Tokens { tokens, patch }),
-        }
+    /// The number of clips of `frames` frames of `size` (width, height) that fit in a batch of one rank, if it has a budget.
+    pub(crate) fn clips(&self, frames: u32, (width, height): (u32, u32)) -> Option<u32> {
+        let (budget, clip) = match *self {
+            Batching::Buckets { .. } => return None,
+            Batching::FrameBudget { frames: budget, .. } => (budget, u64::from(frames)),
+            Batching::TokenBudget { tokens, patch: [t, h, w], .. } => {
+                let patches = [(frames, t), (height, h), (width, w)].map(|(all, patch)| u64::from(all.div_ceil(patch)));
+                (tokens, patches.into_iter().fold(1, u64::saturating_mul))
+            }
+        };
+        Some(u32::try_from(budget / clip.max(1)).unwrap_or(u32::MAX))
     }
 
     /// Returns an error that names the field if a value makes no sense.
@@ -93,39 +98,18 @@ impl Batching {
     }
 }
 
-/// The maximum content of a batch of one rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Budget {
-    Frames(u64),
-    Tokens { tokens: u64, patch: [u32; 3] },
-}
-
-impl Budget {
-    /// The number of clips of `frames` frames of `size` (width, height) that fit.
-    pub fn clips(self, frames: u32, (width, height): (u32, u32)) -> u32 {
-        let (budget, clip) = match self {
-            Budget::Frames(budget) => (budget, u64::from(frames)),
-            Budget::Tokens { tokens, patch: [t, h, w] } => {
-                let patches = [(frames, t), (height, h), (width, w)].map(|(all, patch)| u64::from(all.div_ceil(patch)));
-                (tokens, patches.into_iter().fold(1, u64::saturating_mul))
-            }
-        };
-        u32::try_from(budget / clip.max(1)).unwrap_or(u32::MAX)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_budget_holds_whole_clips() {
-        assert_eq!(Budget::Frames(64).clips(8, (1, 1)), 8);
-        assert_eq!(Budget::Frames(63).clips(8, (1, 1)), 7);
-        assert_eq!(Budget::Frames(7).clips(8, (1, 1)), 0);
-        let tokens = Budget::Tokens { tokens: 1000, patch: [2, 16, 16] };
-        assert_eq!(tokens.clips(7, (100, 64)), 1000 / (4 * 7 * 4), "incomplete patches count");
-        assert_eq!(Budget::Frames(u64::MAX).clips(1, (1, 1)), u32::MAX);
+        let clips =
+            |budget: u64, frames| Batching::FrameBudget { frames: budget, buckets: vec![] }.clips(frames, (1, 1));
+        assert_eq!([clips(64, 8), clips(63, 8), clips(7, 8)], [Some(8), Some(7), Some(0)]);
+        let tokens = Batching::TokenBudget { tokens: 1000, patch: [2, 16, 16], buckets: vec![] };
+        assert_eq!(tokens.clips(7, (100, 64)), Some(1000 / (4 * 7 * 4)), "incomplete patches count");
+        assert_eq!(clips(u64::MAX, 1), Some(u32::MAX));
     }
 
     #[test]

@@ -4,19 +4,16 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
+use super::values::require;
 use super::{ColorJitter, Crop, Frames, Missing, Normalize, TrackWindow};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::words::unknown_variant;
 
 /// Whether the cameras of a sample have the same crop, flip and colors.
 ///
-/// As a word (`FromStr`, `Display`, serde): `same` or `own`.
+/// As a word (serde): `same` or `own`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum CamerasCrop {
     /// One draw for all. The default.
     #[default]

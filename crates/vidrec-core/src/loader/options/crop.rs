@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::{getters, require, setters};
-use super::json::{OneOrTwo, list_of_sizes, range, size, size_or_none};
 use super::smart_resize::SmartResize;
+use super::values::{OneOrTwo, getters, list_of_sizes, range, require, setters, size, size_or_none};
 use crate::loader::kernel::REDUCING_GAP;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::{getters, require, setters};
-use vidrec_format::error::{Error, Result};
+use super::values::{getters, require, setters};
+use vidrec_format::error::Result;
 use vidrec_format::sampler::Rate;
-use vidrec_format::words::unknown_variant;
 
 /// The frames of a sample, and the samples of a clip.
 ///
@@ -174,12 +173,10 @@ pub enum Frames {
 /// [`LoaderStats`](crate::loader::LoaderStats) counts these clips, and [`Loader::warnings`](crate::loader::Loader::warnings) says
 /// what happens to them.
 ///
-/// As a word (`FromStr`, `Display`, serde): `repeat`, `pad`, `skip` or `error`.
+/// As a word (serde): `repeat`, `pad`, `skip` or `error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum ShortClips {
     /// Frames come more than once. A run repeats its last frame; other rules spread the repetitions evenly. The
     /// mask of a repeated frame is false. The default.
@@ -196,12 +193,10 @@ pub enum ShortClips {
 /// The clips of an epoch, in a data set with several draws of each video
 /// ([`Dataset::draws`](crate::dataset::Dataset::draws)). Without draws, both variants are the same.
 ///
-/// As a word (`FromStr`, `Display`, serde): `rotate` or `all`.
+/// As a word (serde): `rotate` or `all`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Draws {
     /// One draw of each video: number `epoch` modulo the number of draws. The default.
     ///
@@ -215,12 +210,10 @@ pub enum Draws {
 
 /// The handling of a window that reaches beyond its clip.
 ///
-/// As a word (`FromStr`, `Display`, serde): `drop`, `edge` or `zero`.
+/// As a word (serde): `drop`, `edge` or `zero`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum WindowPad {
     /// It is not a sample. The default.
     #[default]
@@ -234,12 +227,10 @@ pub enum WindowPad {
 
 /// The place where a run of frames begins.
 ///
-/// As a word (`FromStr`, `Display`, serde): `random` or `center`.
+/// As a word (serde): `random` or `center`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Start {
     /// Anywhere with equal probability. Each sample has one draw an epoch. The default.
     #[default]
@@ -346,7 +337,12 @@ impl Frames {
                 require(hop > 0, "frames: hop", hop, "1 or more")?;
                 require(past < count, "frames: past", past, &format!("less than the {count} frames of the run"))?;
                 let is_free = pad == WindowPad::Drop || short == ShortClips::Repeat;
-                require(is_free, "frames: short", short, "none with a pad, because no clip is then too short")
+                require(
+                    is_free,
+                    "frames: short",
+                    format_args!("{short:?}"),
+                    "none with a pad, because no clip is then too short",
+                )
             }
             _ => Ok(()),
         }

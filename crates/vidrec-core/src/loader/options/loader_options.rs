@@ -6,10 +6,8 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::batching::Budget;
-use super::colors::KnownNormalize;
-use super::fields::require;
-use super::json::{OneOrTwo, Size, null_is_default, short};
+use super::pictures::KnownNormalize;
+use super::values::{OneOrTwo, Size, null_is_default, require, short};
 use super::{
     Batching, Cameras, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, Normalize, OnBadFrame, OwnOptions,
     Prefetch, TrackWindow,
@@ -17,8 +15,7 @@ use super::{
 use crate::dataset::Dataset;
 use crate::loader::kernel::Channels;
 use crate::loader::state::LoaderState;
-use vidrec_format::error::Hint;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::order::{LastBatch, Order};
 
@@ -206,11 +203,6 @@ impl ResolvedOptions {
         self.batching.as_ref().map_or(&[], Batching::buckets)
     }
 
-    /// The maximum content of a batch.
-    pub fn budget(&self) -> Option<Budget> {
-        self.batching.as_ref().and_then(Batching::budget)
-    }
-
     /// Whether clips are divided into batches by length or size.
     pub fn divides(&self) -> bool {
         let sizes: BTreeSet<_> = self.samples.iter().flat_map(|samples| samples.crop.sizes()).collect();
@@ -374,7 +366,7 @@ impl LoaderOptions {
             let e = Error::usage("loader option batching: buckets are for frames of any number, AllFrames");
             return Err(e.hint(Hint::Unset("batching")));
         }
-        let has_budget = self.batching.as_ref().is_some_and(|batching| batching.budget().is_some());
+        let has_budget = self.batching.as_ref().is_some_and(|batching| batching.clips(1, (1, 1)).is_some());
         if has_budget && is_any && buckets.is_empty() {
             let e =
                 Error::usage("loader option batching: clips of any length need buckets, which determine how many fit");

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
-use super::json::{Size, bytes};
+use super::values::{Size, bytes, require};
 use vidrec_format::error::Result;
 
 /// The limits of the work ahead of the training loop.

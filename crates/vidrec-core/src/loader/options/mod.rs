@@ -2,24 +2,21 @@
 
 mod batching;
 mod cameras;
-mod colors;
 mod crop;
-mod fields;
 mod frames;
-mod json;
 mod loader_options;
 mod memory;
 mod pictures;
 mod smart_resize;
 mod tracks;
+mod values;
 
 pub use batching::Batching;
 pub use cameras::{Cameras, CamerasCrop, OwnOptions};
-pub use colors::{ColorJitter, Normalize};
 pub use crop::Crop;
 pub use frames::{Draws, Frames, ShortClips, Start, WindowPad};
 pub use loader_options::LoaderOptions;
 pub(crate) use loader_options::{ResolvedOptions, SampleOptions, best_order};
 pub use memory::{DecodedCache, Prefetch};
-pub use pictures::{Dtype, Layout, OnBadFrame};
+pub use pictures::{ColorJitter, Dtype, Layout, Normalize, OnBadFrame};
 pub use tracks::{Missing, TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow};

@@ -1,6 +1,6 @@
 //! The size of a picture that keeps about the shape and the size of its frame: Qwen2-VL's rule.
 
-use super::fields::require;
+use super::values::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;
 

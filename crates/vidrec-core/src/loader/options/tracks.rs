@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::require;
-use super::json::steps;
+use super::values::{require, steps};
 use crate::dataset::TrackStats;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
@@ -14,12 +13,10 @@ use vidrec_format::words::unknown_variant;
 /// A time within a microsecond of a value counts as the time of that value where it matters: at the first and the
 /// last value, and for [`Previous`](Self::Previous).
 ///
-/// As a word (`FromStr`, `Display`, serde): `nearest`, `linear` or `previous`.
+/// As a word (serde): `nearest`, `linear` or `previous`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackHow {
     /// The value whose time is nearest. If two are equally near, it is the earlier one. The default.
     #[default]
@@ -33,12 +30,10 @@ pub enum TrackHow {
 
 /// The frame from which the time of a window counts.
 ///
-/// As a word (`FromStr`, `Display`, serde): `current`, `last` or `each`.
+/// As a word (serde): `current`, `last` or `each`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackAnchor {
     /// The current frame of the sample: that of [`Frames::Windows`](super::Frames::Windows) with its `past`, and the
     /// first of all other samples. The default.
@@ -52,12 +47,10 @@ pub enum TrackAnchor {
 
 /// The handling of a clip without a track, or of an episode without a camera.
 ///
-/// As a word (`FromStr`, `Display`, serde): `error` or `mask`.
+/// As a word (serde): `error` or `mask`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum Missing {
     /// An error names what is missing where. The default.
     #[default]

@@ -54,8 +54,8 @@ pub enum Order {
     /// This is for clusters. Use a home for each node, and a cache that holds a little more than its share of the
     /// data. From the second epoch on, a node then downloads only what was exchanged. Without a cache, each node
     /// still downloads only its share. [`Ranks::by_homes`](super::Ranks::by_homes) says which rank reads which
-    /// home. Within a home, it mixes as [`Order::Blocks`]. With buckets (`Batching`), a rank first takes its own
-    /// clips in each batch of all ranks, and fills up with clips of other homes.
+    /// home. Within a home, it mixes as [`Order::Blocks`]. With buckets (`Batching`), ranks share batches without regard to
+    /// homes.
     Homes {
         /// The number of homes, at least 1. `None`: one for each rank of the loader (`world_size`), or the number
         /// in the state from which it resumes. Use the number of nodes if the ranks of a node share a cache.

@@ -1,7 +1,6 @@
 //! Tracks that come with the batches: values at the times of a sample's frames, or in windows around them.
 
 mod gather;
-mod sample_frames;
 mod times;
 mod track_plan;
 
@@ -11,9 +10,7 @@ use super::sample_spec::SampleSpec;
 use crate::dataset::Dataset;
 use crate::loader::options::{Cameras, ResolvedOptions, TrackHow, TrackWindow};
 use crate::loader::track_batch::{TrackBatch, TrackBuffer};
-pub(super) use sample_frames::PictureView;
-use sample_frames::{SampleFrames, ViewOf};
-use track_plan::TrackPlan;
+use track_plan::{OfCamera, TrackPlan};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;
 
@@ -93,16 +90,14 @@ impl TrackReader {
         Ok(())
     }
 
-    /// Writes the values of each track for a sample. `view` says what it shows of the frames of a camera; `None` if it does
-    /// not have the camera.
-    pub fn read(&self, plan: &SampleSpec<'_>, slots: &mut [TrackBuffer<'_>], view: ViewOf<'_>) -> Result<()> {
+    /// Writes the values of each track for a sample.
+    pub fn read(&self, sample: &SampleSpec<'_>, slots: &mut [TrackBuffer<'_>], of_camera: OfCamera<'_>) -> Result<()> {
         if self.is_empty() {
             return Ok(());
         }
-        let tracks = plan.clip.tracks()?;
-        let frames = SampleFrames::of(plan);
-        let track = self.0.get(plan.source).unwrap_or(&self.0[0]);
-        track.iter().zip(slots).try_for_each(|(track, slot)| track.read(&tracks, &frames, slot, view))
+        let tracks = sample.clip.tracks()?;
+        let plans = self.0.get(sample.source).unwrap_or(&self.0[0]);
+        plans.iter().zip(slots).try_for_each(|(track, slot)| track.read(&tracks, sample, slot, of_camera))
     }
 }
 

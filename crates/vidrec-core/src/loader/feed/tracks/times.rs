@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::dataset::{Clip, TrackView};
+use crate::loader::feed::sample_spec::frame_ns;
 use crate::loader::options::TrackHow;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackTiming;
@@ -49,14 +50,6 @@ impl Pick {
     pub fn instead(self) -> Self {
         Pick { exists: false, ..self }
     }
-}
-
-/// The time of a frame of a clip in nanoseconds.
-pub(super) fn frame_ns(clip: &Clip<'_>, t: u32) -> Result<i64> {
-    let beyond = || {
-        Error::limit("the time of a frame in nanoseconds does not fit into 64 bits").in_clip(clip.ordinal()).in_frame(t)
-    };
-    clip.time_ns(t)?.ok_or_else(beyond)
 }
 
 impl<'a> Times<'a> {
@@ -109,28 +102,15 @@ impl<'a> Times<'a> {
         }
     }
 
-    /// The number of values at or before `t`. The search is fastest if the number is `hint` or a few more.
-    fn until(&self, t: i64, hint: usize) -> usize {
-        if let Times::Even { first, grid, count } = self {
-            let steps = grid.until(i128::from(t) - i128::from(*first));
-            return usize::try_from(steps.max(0)).map_or(*count, |steps| steps.min(*count));
+    /// The number of values at or before `t`.
+    fn until(&self, t: i64) -> usize {
+        match self {
+            Times::Listed(times) | Times::Spans { starts: times, .. } => times.partition_point(|&time| time <= t),
+            Times::Even { first, grid, count } => {
+                let steps = grid.until(i128::from(t) - i128::from(*first));
+                usize::try_from(steps.max(0)).map_or(*count, |steps| steps.min(*count))
+            }
         }
-        let (mut low, mut high) = (hint.min(self.len()), self.len());
-        if low > 0 && self.at(low - 1) > t {
-            (low, high) = (0, low - 1);
-        }
-        // The steps double, then halve what is left.
-        let mut step = 1;
-        while low + step <= high && self.at(low + step - 1) <= t {
-            low += step;
-            step *= 2;
-        }
-        high = high.min(low + step - 1);
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.at(middle) <= t { low = middle + 1 } else { high = middle }
-        }
-        low
     }
 
     /// The values whose times or spans overlap `from..=to`. A span that ends at `from` does not overlap.
@@ -139,62 +119,44 @@ impl<'a> Times<'a> {
             Times::Spans { starts, ends } => ends[i] > from || starts[i] >= from,
             _ => self.at(i) >= from,
         };
-        (0..self.until(to, 0)).filter(is_in).collect()
+        (0..self.until(to)).filter(is_in).collect()
     }
 
-    /// Finds what stands for times, which may be off by `slack` nanoseconds.
-    pub fn finder(&self, how: TrackHow, slack: i64) -> Finder<'_> {
-        let ends = self.len().checked_sub(1).map(|last| (self.at(0), self.at(last)));
-        Finder { times: self, how, slack, ends, hint: 0 }
-    }
-}
-
-/// Finds what stands for times. It is fastest if each time is a little later than the one before it.
-pub(crate) struct Finder<'t> {
-    times: &'t Times<'t>,
-    how: TrackHow,
-    slack: i64,
     /// The times of the first and the last value, if there are values.
-    ends: Option<(i64, i64)>,
-    /// The number of values at or before the latest time.
-    hint: usize,
-}
-
-impl Finder<'_> {
-    fn until(&mut self, t: i64) -> usize {
-        self.hint = self.times.until(t, self.hint);
-        self.hint
+    fn ends(&self) -> Option<(i64, i64)> {
+        let last = self.len().checked_sub(1)?;
+        Some((self.at(0), self.at(last)))
     }
 
     /// The first or the last value, if `t` is before or after all of them.
     pub fn edge(&self, t: i64) -> Option<Pick> {
-        let (begin, end) = self.ends?;
-        let at = if t < begin { 0 } else { self.times.len() - 1 };
+        let (begin, end) = self.ends()?;
+        let at = if t < begin { 0 } else { self.len() - 1 };
         (t < begin || t > end).then(|| Pick::whole(at).instead())
     }
 
-    /// The value for the time `t`, if the track covers it.
-    pub fn pick(&mut self, t: i64) -> Option<Pick> {
+    /// The value for the time `t`, which may be off by `slack` nanoseconds, if the track covers it.
+    pub fn pick(&self, how: TrackHow, slack: i64, t: i64) -> Option<Pick> {
         let whole = |at| Some(Pick::whole(at));
-        if let Times::Spans { ends, .. } = self.times {
-            let started = self.until(t.saturating_add(self.slack));
-            return (0..started).rev().find(|&i| ends[i].saturating_add(self.slack) >= t).and_then(whole);
+        if let Times::Spans { ends, .. } = self {
+            let started = self.until(t.saturating_add(slack));
+            return (0..started).rev().find(|&i| ends[i].saturating_add(slack) >= t).and_then(whole);
         }
-        let (begin, end) = self.ends?;
-        if t < begin.saturating_sub(self.slack) || t > end.saturating_add(self.slack) {
+        let (begin, end) = self.ends()?;
+        if t < begin.saturating_sub(slack) || t > end.saturating_add(slack) {
             return None;
         }
-        if self.how == TrackHow::Previous {
-            return whole(self.until(t.saturating_add(self.slack)).saturating_sub(1));
+        if how == TrackHow::Previous {
+            return whole(self.until(t.saturating_add(slack)).saturating_sub(1));
         }
         let t = t.clamp(begin, end);
         let at = self.until(t).saturating_sub(1);
-        let before = i128::from(t) - i128::from(self.times.at(at));
-        if before == 0 || at + 1 == self.times.len() {
+        let before = i128::from(t) - i128::from(self.at(at));
+        if before == 0 || at + 1 == self.len() {
             return whole(at);
         }
-        let gap = i128::from(self.times.at(at + 1)) - i128::from(self.times.at(at));
-        match self.how {
+        let gap = i128::from(self.at(at + 1)) - i128::from(self.at(at));
+        match how {
             TrackHow::Linear => Some(Pick { toward: before as f64 / gap as f64, ..Pick::whole(at) }),
             _ => whole(if gap - before < before { at + 1 } else { at }),
         }
@@ -301,7 +263,7 @@ mod tests {
     #[test]
     fn a_time_has_the_value_that_was_asked_for() {
         let times = Times::Listed(vec![0, 10_000, 10_000, 20_000].into());
-        let of = |how, t| times.finder(how, SLACK_NS).pick(t);
+        let of = |how, t| times.pick(how, SLACK_NS, t);
         use TrackHow::{Linear, Nearest, Previous};
         assert_eq!(of(Nearest, 5_000), whole(0), "the earlier of two");
         assert_eq!(of(Nearest, 5_001), whole(1));
@@ -312,16 +274,16 @@ mod tests {
         for how in [Nearest, Linear, Previous] {
             assert_eq!((of(how, -1_001), of(how, 21_001)), (None, None));
             assert_eq!((of(how, -1_000), of(how, 21_000)), (whole(0), whole(3)));
-            let edge = |t| times.finder(how, SLACK_NS).edge(t).map(|pick| (pick.at, pick.exists));
+            let edge = |t| times.edge(t).map(|pick| (pick.at, pick.exists));
             assert_eq!([-1, 0, 9, 20_000, 20_001].map(edge), [Some((0, false)), None, None, None, Some((3, false))]);
-            assert_eq!(Times::Listed(Cow::default()).finder(how, SLACK_NS).pick(0), None);
+            assert_eq!(Times::Listed(Cow::default()).pick(how, SLACK_NS, 0), None);
         }
     }
 
     #[test]
     fn a_span_has_its_time() {
         let spans = Times::Spans { starts: vec![0, 10_000, 30_000].into(), ends: vec![50_000, 20_000, 40_000].into() };
-        let of = |t| spans.finder(TrackHow::Nearest, SLACK_NS).pick(t).map(|pick| pick.at);
+        let of = |t| spans.pick(TrackHow::Nearest, SLACK_NS, t).map(|pick| pick.at);
         assert_eq!(
             [0, 15_000, 25_000, 35_000, 45_000, 60_000].map(of),
             [Some(0), Some(1), Some(0), Some(2), Some(0), None]
@@ -344,30 +306,23 @@ mod tests {
             let nearest = times.iter().map(|time| (time - t).abs()).min();
             let previous = times.iter().rposition(|&time| time <= t);
             let listed = Times::Listed(times.clone().into());
-            let found = listed.finder(TrackHow::Nearest, SLACK_NS).pick(t).map(|pick| (times[pick.at] - t).abs());
+            let found = listed.pick(TrackHow::Nearest, SLACK_NS, t).map(|pick| (times[pick.at] - t).abs());
             prop_assert_eq!(found, nearest.filter(|_| is_in));
-            let found = listed.finder(TrackHow::Previous, SLACK_NS).pick(t).map(|pick| pick.at);
+            let found = listed.pick(TrackHow::Previous, SLACK_NS, t).map(|pick| pick.at);
             prop_assert_eq!(found, previous.filter(|_| is_in));
         }
 
-        /// A finder that has looked elsewhere finds the same as a new one, and even times behave as listed ones.
         #[test]
-        fn what_was_found_before_changes_nothing(
-            gaps in prop::collection::vec(0i64..3, 0..40),
-            wanted in prop::collection::vec(-2_000i64..60_000, 1..30),
+        fn even_times_behave_as_listed_ones(
+            count in 0usize..40,
+            t in -2_000i64..60_000,
             rate in prop::sample::select(vec![(1_000_000, 1), (1_000_000, 3), (300_000, 1001), (7_000_000, 9)]),
             first in -5_000i64..5_000,
         ) {
-            let listed: Vec<i64> = gaps.iter().scan(0, |t, gap| { *t += gap * 700; Some(*t) }).collect();
-            let even = Times::Even { first, grid: Grid::of(rate), count: gaps.len() };
-            let same = Times::Listed((0..gaps.len()).map(|i| even.at(i)).collect());
+            let even = Times::Even { first, grid: Grid::of(rate), count };
+            let listed = Times::Listed((0..count).map(|i| even.at(i)).collect());
             for how in [TrackHow::Nearest, TrackHow::Linear, TrackHow::Previous] {
-                for (times, as_model) in [(&even, &same), (&Times::Listed((&listed).into()), &Times::Listed((&listed).into()))] {
-                    let mut finder = times.finder(how, SLACK_NS);
-                    for &t in &wanted {
-                        prop_assert_eq!(finder.pick(t), as_model.finder(how, SLACK_NS).pick(t));
-                    }
-                }
+                prop_assert_eq!(even.pick(how, SLACK_NS, t), listed.pick(how, SLACK_NS, t));
             }
         }
     }

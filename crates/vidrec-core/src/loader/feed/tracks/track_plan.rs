@@ -1,19 +1,22 @@
 //! A track that comes with the batches, and the choice of its values.
 
+use std::ops::Range;
+
 use super::gather;
-use super::sample_frames::{SampleFrames, ViewOf};
-use super::times::Grid;
-use super::times::{Pick, SLACK_NS, Times, frame_ns, slack_ns};
+use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
+use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
 use crate::loader::track_batch::{TrackBuffer, TrackBufferValues};
-use vidrec_format::error::Hint;
-use vidrec_format::error::{Error, Result};
+use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 
 /// The maximum number of bytes of one track in a sample.
 const MOST_SAMPLE_BYTES: u128 = 1 << 31;
+
+/// The sample of the camera of this number, whose frames a track follows. `None` if the episode does not have the camera.
+pub(crate) type OfCamera<'a> = &'a dyn Fn(u32) -> Result<Option<SampleSpec<'a>>>;
 
 /// A track, and the values that samples have of it.
 #[derive(Debug)]
@@ -31,38 +34,21 @@ enum TrackChoice {
     /// The value at each frame.
     AtFrames,
     /// Values in steps of `1 / rate`, counted from `from` nanoseconds after an anchor.
-    Steps { from: i64, rate: (u32, u32), steps: Steps },
+    Steps { from: i64, rate: (u32, u32), steps: Range<i64> },
     /// Stored values of this rate, in steps that are counted from the value nearest to `from` nanoseconds after an
     /// anchor.
-    Run { from: i64, rate: (u32, u32), steps: Steps },
+    Run { from: i64, rate: (u32, u32), steps: Range<i64> },
     /// Values at these nanoseconds after an anchor.
     Times(Vec<i64>),
     /// The texts of a time range.
     Texts,
 }
 
-/// Consecutive steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Steps {
-    first: i64,
-    count: usize,
-}
-
-impl Steps {
-    /// The steps of `1 / rate` from `from` nanoseconds to `to`. Both ends count, and so does a step at the end that
-    /// rounding has moved beyond it.
-    fn of_window((from, to): (i64, i64), rate: (u32, u32)) -> Self {
-        let count = Grid::of(rate).until(i128::from(to) - i128::from(from) + i128::from(SLACK_NS));
-        Steps { first: 0, count: usize::try_from(count).unwrap_or(usize::MAX) }
-    }
-
-    fn of_range((first, end): (i64, i64)) -> Self {
-        Steps { first, count: usize::try_from(end - first).unwrap_or(0) }
-    }
-
-    fn iter(self) -> impl Iterator<Item = i64> + Clone {
-        (0..self.count as i64).map(move |i| self.first + i)
-    }
+/// The steps of `1 / rate` from `from` nanoseconds to `to`, counted from 0. Both ends count, and so does a step at the end that
+/// rounding has moved beyond it.
+fn steps_of_window((from, to): (i64, i64), rate: (u32, u32)) -> Range<i64> {
+    let count = Grid::of(rate).until(i128::from(to) - i128::from(from) + i128::from(SLACK_NS));
+    0..i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 impl TrackPlan {
@@ -105,7 +91,7 @@ impl TrackPlan {
         } else if let Some(times) = options.times_ns() {
             TrackChoice::Times(times)
         } else {
-            let (window, range) = (options.nanoseconds(), options.steps.map(Steps::of_range));
+            let (window, range) = (options.nanoseconds(), options.steps.map(|(first, end)| first..end));
             match (window.is_some() || range.is_some(), rate) {
                 (false, _) => TrackChoice::AtFrames,
                 (true, None) if schema.timing != TrackTiming::Rate => {
@@ -125,8 +111,8 @@ impl TrackPlan {
                         Some((den, num)) => (true, (num, den)),
                         None => (false, stored_rate(dataset, &schema.name)?),
                     };
-                    let of_window = window.map(|window| Steps::of_window(window, rate));
-                    let steps = of_window.or(range).unwrap_or(Steps { first: 0, count: 1 });
+                    let of_window = window.map(|window| steps_of_window(window, rate));
+                    let steps = of_window.or(range).unwrap_or(0..1);
                     let from = window.map_or(0, |(from, _)| from);
                     if is_given {
                         TrackChoice::Steps { from, rate, steps }
@@ -169,7 +155,7 @@ impl TrackPlan {
         let count = match &self.choice {
             TrackChoice::Texts => return Vec::new(),
             TrackChoice::AtFrames => return vec![length],
-            TrackChoice::Steps { steps, .. } | TrackChoice::Run { steps, .. } => steps.count,
+            TrackChoice::Steps { steps, .. } | TrackChoice::Run { steps, .. } => (steps.end - steps.start) as usize,
             TrackChoice::Times(times) => times.len(),
         };
         match self.options.anchor {
@@ -207,9 +193,9 @@ impl TrackPlan {
     pub fn read(
         &self,
         tracks: &ClipTracks<'_>,
-        frames: &SampleFrames<'_>,
+        sample: &SampleSpec<'_>,
         slot: &mut TrackBuffer<'_>,
-        view: ViewOf<'_>,
+        of_camera: OfCamera<'_>,
     ) -> Result<()> {
         let name = &self.schema.name;
         let Some(track) = tracks.unproven(name)? else {
@@ -217,12 +203,12 @@ impl TrackPlan {
                 nothing(slot);
                 return Ok(());
             }
-            let e = Error::usage(format!("the clip has no track {name:?}")).in_clip(frames.clip.ordinal());
+            let e = Error::usage(format!("the clip has no track {name:?}")).in_clip(sample.clip.ordinal());
             return Err(e.help("mask the values of such clips (the option missing of the track), or leave them out"));
         };
         if !track.schema().is_like(&self.schema) {
             let e = Error::usage("the track does not have the same type, shape and timing in all clips")
-                .in_clip(frames.clip.ordinal());
+                .in_clip(sample.clip.ordinal());
             return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
         }
         if let Some(dims) = &mut slot.dims {
@@ -231,32 +217,28 @@ impl TrackPlan {
         match &mut slot.values {
             TrackBufferValues::Texts { texts, times } => {
                 track.prove()?;
-                self.texts(&track, frames, texts, times)?;
+                self.texts(&track, sample, texts, times)?;
                 slot.mask.fill(true);
             }
             TrackBufferValues::Numbers(out) => {
-                let view = match self.follows.map(view).transpose()? {
-                    Some(None) => {
-                        nothing(slot);
-                        return Ok(());
-                    }
-                    view => view.flatten(),
-                };
-                let picks = self.picks(&track, frames)?;
+                let followed = self.follows.map(of_camera).transpose()?;
+                if let Some(None) = followed {
+                    nothing(slot);
+                    return Ok(());
+                }
+                let picks = self.picks(&track, sample)?;
                 // The next value counts only if it has a weight. A value after the last one would be an error of
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
                 let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
-                if let Some(view) = view {
-                    gather::seen(&self.schema, &values, &picks, &view, out)?;
-                    gather::from_le(self.schema.kind, out);
+                if let Some(followed) = followed.flatten() {
+                    gather::seen(&self.schema, &values, &picks, &followed, out)?;
                 } else if self.is_computed() {
                     let form = (dims, self.kind());
                     gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), form, out)?;
                 } else {
                     gather::stored(&self.schema, &values, &picks, dims, out)?;
-                    gather::from_le(self.schema.kind, out);
                 }
                 slot.mask
                     .iter_mut()
@@ -268,38 +250,38 @@ impl TrackPlan {
     }
 
     /// The values of a sample, one for each place in the mask.
-    fn picks(&self, track: &TrackView<'_>, frames: &SampleFrames<'_>) -> Result<Vec<Option<Pick>>> {
+    fn picks(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<Option<Pick>>> {
         match &self.choice {
             TrackChoice::Texts => Err(Error::internal("texts as numbers")),
             TrackChoice::AtFrames if self.schema.timing == TrackTiming::Frames => {
-                let pick =
-                    |(t, &meant): (&Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole((*t)? as usize) });
-                Ok(frames.places.iter().zip(frames.meant).map(pick).collect())
+                let pick = |(t, &meant): (Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole(t? as usize) });
+                Ok(sample.places().zip(&sample.meant).map(pick).collect())
             }
-            TrackChoice::AtFrames => self.at(track, frames, frames.anchors(TrackAnchor::Each)?.into_iter()),
-            TrackChoice::Times(offsets) => self.at_offsets(track, frames, offsets.iter().map(|&ns| ns.into())),
-            &TrackChoice::Steps { from, rate, steps } => {
-                let grid = Grid::of(rate);
-                self.at_offsets(track, frames, steps.iter().map(move |i| i128::from(from) + grid.ns(i)))
+            TrackChoice::AtFrames => self.at(track, sample, sample.anchors(TrackAnchor::Each)?.into_iter()),
+            TrackChoice::Times(offsets) => self.at_offsets(track, sample, offsets.iter().map(|&ns| ns.into())),
+            TrackChoice::Steps { from, rate, steps } => {
+                let (from, grid) = (i128::from(*from), Grid::of(*rate));
+                self.at_offsets(track, sample, steps.clone().map(move |i| from + grid.ns(i)))
             }
-            &TrackChoice::Run { from, rate, steps } => {
+            TrackChoice::Run { from, rate, steps } => {
+                let (from, rate) = (*from, *rate);
                 let (start, found) = track.rate().unwrap_or((0, rate));
                 if u64::from(found.0) * u64::from(rate.1) != u64::from(rate.0) * u64::from(found.1) {
                     let e = Error::usage("the track does not have the same rate in all clips")
-                        .in_clip(frames.clip.ordinal());
+                        .in_clip(sample.clip.ordinal());
                     let e = e.in_track(track.name()).expected(format!("{}/{} per second", rate.0, rate.1));
                     return Err(e.found(format!("{}/{} per second", found.0, found.1)).help("give the option rate"));
                 }
-                let mut picks = Vec::with_capacity(steps.count);
-                for (anchor, meant) in frames.anchors(self.options.anchor)? {
+                let mut picks = Vec::with_capacity(steps.clone().count());
+                for (anchor, meant) in sample.anchors(self.options.anchor)? {
                     let nearest =
                         |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(from) - i128::from(start));
                     let nearest = anchor.map(nearest);
-                    picks.extend(steps.iter().map(|i| {
+                    picks.extend(steps.clone().map(|i| {
                         let wanted = nearest? + i128::from(i);
                         let at = wanted.clamp(0, track.len().checked_sub(1)? as i128);
                         let exists = at == wanted;
-                        (exists || frames.holds_edges)
+                        (exists || sample.holds_edges)
                             .then(|| Pick { exists: exists && meant, ..Pick::whole(at as usize) })
                     }));
                 }
@@ -312,31 +294,32 @@ impl TrackPlan {
     fn at_offsets(
         &self,
         track: &TrackView<'_>,
-        frames: &SampleFrames<'_>,
+        sample: &SampleSpec<'_>,
         offsets: impl Iterator<Item = i128> + Clone,
     ) -> Result<Vec<Option<Pick>>> {
         let time = |anchor: Option<i64>, offset: i128| i64::try_from(i128::from(anchor?) + offset).ok();
-        let anchors = frames.anchors(self.options.anchor)?.into_iter();
+        let anchors = sample.anchors(self.options.anchor)?.into_iter();
         let window = |(anchor, meant)| offsets.clone().map(move |offset| (time(anchor, offset), meant));
-        self.at(track, frames, anchors.flat_map(window))
+        self.at(track, sample, anchors.flat_map(window))
     }
 
     /// The value for each of these times, each with whether it is one of a frame that was asked for.
     fn at(
         &self,
         track: &TrackView<'_>,
-        frames: &SampleFrames<'_>,
+        sample: &SampleSpec<'_>,
         times: impl Iterator<Item = (Option<i64>, bool)>,
     ) -> Result<Vec<Option<Pick>>> {
         if matches!(self.schema.timing, TrackTiming::Times | TrackTiming::Spans) {
             // This check comes before the times are read.
             track.prove_times()?;
         }
-        let of_track = Times::of(frames.clip, track)?;
-        let mut finder = of_track.finder(self.options.how, slack_ns(frames.clip));
+        let of_track = Times::of(&sample.clip, track)?;
+        let slack = slack_ns(&sample.clip);
         let pick = |(t, meant): (Option<i64>, bool)| {
             let t = t?;
-            let found = finder.pick(t).or_else(|| finder.edge(t).filter(|_| frames.holds_edges))?;
+            let found = of_track.pick(self.options.how, slack, t);
+            let found = found.or_else(|| of_track.edge(t).filter(|_| sample.holds_edges))?;
             Some(if meant { found } else { found.instead() })
         };
         Ok(times.map(pick).collect())
@@ -346,15 +329,15 @@ impl TrackPlan {
     fn texts(
         &self,
         track: &TrackView<'_>,
-        frames: &SampleFrames<'_>,
+        sample: &SampleSpec<'_>,
         texts: &mut Vec<String>,
         times: &mut Vec<(f64, f64)>,
     ) -> Result<()> {
-        let zero = frames.current_ns()?.unwrap_or(0);
+        let zero = sample.current_ns()?.unwrap_or(0);
         let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
         texts.clear();
         times.clear();
-        for (i, (start, end)) in self.spans(track, frames)? {
+        for (i, (start, end)) in self.spans(track, sample)? {
             if let Some(text) = track.text(i) {
                 texts.push(text.to_owned());
                 times.push((seconds(start), seconds(end)));
@@ -364,25 +347,25 @@ impl TrackPlan {
     }
 
     /// The numbers of the texts of a sample, with their starts and ends.
-    fn spans(&self, track: &TrackView<'_>, frames: &SampleFrames<'_>) -> Result<Vec<(usize, (i64, i64))>> {
+    fn spans(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<(usize, (i64, i64))>> {
         let window = self.options.nanoseconds();
         if window.is_none() && self.schema.timing == TrackTiming::Frames {
-            let meant = frames.places.iter().zip(frames.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
-            return meant.map(|t| frame_ns(frames.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
+            let meant = sample.places().zip(&sample.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
+            return meant.map(|t| frame_ns(&sample.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
         }
         let part = match window {
-            None if frames.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
+            None if sample.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
             None => {
-                let of_frames = frames.times()?;
+                let of_frames = sample.times()?;
                 of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
             }
             Some((first, end)) => {
-                let anchors = frames.anchors(self.options.anchor)?;
+                let anchors = sample.anchors(self.options.anchor)?;
                 let anchor = anchors.first().and_then(|(anchor, _)| *anchor).unwrap_or(0);
                 Some((anchor.saturating_add(first), anchor.saturating_add(end)))
             }
         };
-        let times = Times::of(frames.clip, track)?;
+        let times = Times::of(&sample.clip, track)?;
         let chosen = part.map(|(from, to)| times.within(from, to)).unwrap_or_default();
         Ok(chosen.into_iter().map(|i| (i, times.span(i))).collect())
     }

@@ -7,8 +7,7 @@ use half::{bf16, f16};
 
 use super::super::plane_tables::{ColumnTable, Windows};
 use super::super::spec::BLOCK;
-use super::loops::{Isa, IsaWork, LineBlock, compiled_for_machine};
-use super::portable::Portable;
+use super::loops::{Isa, IsaWork, LineBlock, Portable, compiled_for_machine};
 
 /// Proof that the machine has AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,7 @@ use half::{bf16, f16};
 
 use super::super::plane_tables::{ColumnTable, PairWeights, Windows};
 use super::super::spec::BLOCK;
-use super::loops::{Isa, IsaWork, LineBlock, Lines, compiled_for_machine};
-use super::portable::Portable;
+use super::loops::{Isa, IsaWork, LineBlock, Lines, Portable, compiled_for_machine};
 
 /// Proof that the machine has these parts of AVX-512, and AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,8 @@ mod avx512;
 mod loops;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod portable;
 
-pub(super) use loops::{Isa, IsaWork, LineBlock, Lines};
-pub(super) use portable::Portable;
+pub(super) use loops::{Isa, IsaWork, LineBlock, Lines, Portable};
 
 /// The kinds of machines that have loops of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use bytemuck::must_cast;
 
 use super::super::plane_tables::Windows;
 use super::super::spec::BLOCK;
-use super::loops::{Isa, IsaWork, LineBlock, compiled_for_machine};
-use super::portable::Portable;
+use super::loops::{Isa, IsaWork, LineBlock, Portable, compiled_for_machine};
 
 /// Proof that the machine has NEON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

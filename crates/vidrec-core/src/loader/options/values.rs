@@ -1,10 +1,52 @@
-//! The JSON of values that Rust and Python write in different forms.
+//! Values of options: the error about one that makes no sense, fields that several variants have, and the JSON of values that
+//! Rust and Python write in different forms.
+
+use std::fmt::Display;
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::byte_size::parse_bytes;
+use vidrec_format::error::{self, Error};
+
+/// Returns an error that names the option, unless `holds`.
+pub(super) fn require(holds: bool, option: &str, found: impl Display, expected: &str) -> error::Result<()> {
+    if holds { Ok(()) } else { Err(Error::usage(format!("loader option {option}")).expected(expected).found(found)) }
+}
+
+/// Methods that return an option with another value of a field, for the variants that have it.
+macro_rules! setters {
+    ($enum:ident: $($(#[$doc:meta])* $name:ident, $field:ident: $type:ty, $($variant:ident)|+;)+) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, new: $type) -> Self {
+            #[allow(irrefutable_let_patterns, reason = "all variants may have the field")]
+            if let $($enum::$variant { $field, .. })|+ = &mut self {
+                *$field = new;
+            }
+            self
+        }
+    )+};
+}
+
+/// Methods that return the value of a field, or another one for the variants that do not have it.
+macro_rules! getters {
+    ($enum:ident: $(
+        $(#[$doc:meta])* $field:ident: $type:ty, $value:expr, of $($variant:ident)|+, or $default:expr;
+    )+) => {$(
+        $(#[$doc])*
+        pub(crate) fn $field(&self) -> $type {
+            #[allow(unreachable_patterns, reason = "all variants may have the field")]
+            match *self {
+                $($enum::$variant { $field, .. })|+ => $value,
+                _ => $default,
+            }
+        }
+    )+};
+}
+
+pub(super) use {getters, setters};
 
 /// Reads the default from `null`.
 pub fn null_is_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
@@ -61,7 +103,7 @@ macro_rules! form {
     ($(#[$doc:meta])* $name:ident: $type:ty, $form:ty, $write:expr, $read:expr) => {
         $(#[$doc])*
         pub mod $name {
-            use crate::loader::options::json::*;
+            use crate::loader::options::values::*;
             use serde::Serializer;
 
             pub fn serialize<S: Serializer>(value: &$type, to: S) -> Result<S::Ok, S::Error> {
