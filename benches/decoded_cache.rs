@@ -39,7 +39,7 @@ fn epoch(loader: &Loader, number: u64) -> Result<Epoch> {
     Ok(Epoch { cost: (cpu() - before) / frames * 1e6, hits: (hits() - hits_before) as f64 / frames })
 }
 
-/// What is loaded.
+/// The pictures that are loaded.
 #[derive(Clone, Copy)]
 struct Workload {
     name: &'static str,

@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[1]
 PROGRAM = os.environ.get("VIDREC_PROGRAM", "vidrec")
 NAMES = {
     "--effort 0": "libjpeg-turbo",
-    "tables of each frame": "libjpeg-turbo, tables of each frame",
     "mozjpeg": "mozjpeg 0.10, no restart markers",
     "jpegli": "jpegli 0.1, progressive, no restart markers",
     "--effort 1": "with --effort 1",

@@ -1,4 +1,4 @@
-//! What a frame costs the processors where it stays a JPEG, beside the loader's own decoder: batches of both kinds of the same
+//! Measures the cost of a frame that stays a JPEG, beside the loader's own decoder: batches of both kinds of the same
 //! samples, in turn.
 //!
 //!     cargo run --release --example jpeg_batches -- DATASET [--threads N] [--rounds R]
@@ -83,7 +83,7 @@ fn measure(dataset: &str, threads: usize, rounds: u64) -> Result<()> {
     Ok(())
 }
 
-/// What batches hold.
+/// The contents of batches.
 #[derive(Default)]
 struct Total {
     frames: f64,

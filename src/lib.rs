@@ -154,7 +154,7 @@ pub mod edit {
 /// What [`Encoder`](jpeg::Encoder) writes is an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
-    pub use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
+    pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
     #[doc(hidden)]
     pub use vidrec_jpeg::{Retiled, Retiler};
 }

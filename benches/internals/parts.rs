@@ -6,10 +6,10 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group};
 use vidrec::Planes;
-use vidrec::jpeg::{Encoder, JpegDecoder};
+use vidrec::jpeg::Encoder;
 use vidrec::order::Permutation;
 use vidrec_core::loader::kernel::bench::KernelBench;
-use vidrec_jpeg::bench::TileBench;
+use vidrec_jpeg::bench::{JpegDecoder, TileBench};
 
 /// Waves, edges and a little noise: about as many bytes as a frame of a video has.
 fn frame() -> Vec<u8> {

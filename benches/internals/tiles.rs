@@ -2,8 +2,9 @@
 
 use super::region::Region;
 use super::region::Scale;
-use super::region_decoder::JpegDecoder;
+pub use super::region_decoder::JpegDecoder;
 use super::region_decoder::RegionDecoder;
+use super::tile_decoder::TileDecoder;
 use super::tiles::Tiler;
 use vidrec_format::error::Result;
 
@@ -21,7 +22,7 @@ impl TileBench {
     ///
     /// There is no memory.
     pub fn new(choice: JpegDecoder) -> Result<Self> {
-        let (decoder, tiler) = (RegionDecoder::new(choice)?, Tiler::default());
+        let (decoder, tiler) = (RegionDecoder::with(choice, TileDecoder::new())?, Tiler::default());
         Ok(TileBench { decoder, tiler, planes: [const { Vec::new() }; 3] })
     }
 

@@ -1,4 +1,4 @@
-//! What our own encoder makes of any picture, and what both decoders make of that.
+//! Fuzzes our own encoder with any picture, and both decoders with its JPEGs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! What reads files, messages and answers, one reader at a time: `VIDREC_READER` names it.
+//! Fuzzes the readers of files, messages and answers, one at a time: `VIDREC_READER` names it.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What reads, cuts and moves the segments of a JPEG.
+//! Fuzzes the code that reads, cuts and moves the segments of a JPEG.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};

@@ -15,6 +15,13 @@ from mkdocs.structure.files import File
 
 log = logging.getLogger("mkdocs.hooks.vidrec")
 RUST = re.compile(r"\[(?P<text>[^\[\]]+)\]\(rust:(?P<item>[\w:]+)(?P<anchor>#[\w.]+)?\)")
+# Pages that a search ranks higher or lower than others.
+BOOST = {"reference/commands/index.md": 2, "reference/python.md": 1.5, "reference/python-results.md": 0.7, "reference/reader.md": 0.5,
+         "reference/notes.md": 0.5, "architecture.md": 0.5, "contributing.md": 0.5, "changelog.md": 0.3, "changelog-python.md": 0.3,
+         "changelog-format.md": 0.3}
+# A module below a heading of its own name.
+MODULE = re.compile(r"^## (?P<name>vidrec\.\w+)\n\n::: (?P=name)$(?!\n    options)", re.M)
+WITHOUT_HEADING = "\n    options: {show_root_heading: false, show_root_toc_entry: false}"
 # A word for rustdoc, with which the fence is none to Python-Markdown.
 NO_RUN = re.compile(r"^( *`{3,}rust) no_run$", re.M)
 
@@ -60,10 +67,13 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, **_):
     name = page.file.src_uri
+    if name in BOOST:
+        page.meta["search"] = {"boost": BOOST[name]}
     markdown = notebooks.linked(repository.expand(markdown, name))
     markdown = markdown.replace("<!-- words -->", repository.words())
     if "<!-- commands -->" in markdown and commands.program():
         markdown = markdown.replace("<!-- commands -->", commands.index())
+    markdown = MODULE.sub(lambda found: found[0] + WITHOUT_HEADING, repository.names(markdown))
     markdown = NO_RUN.sub(r"\1", markdown)
     return RUST.sub(lambda found: rust_link(found, name), markdown)
 

@@ -13,6 +13,7 @@ import textwrap
 from pathlib import Path
 
 import commands
+import repository
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/reference"
@@ -29,7 +30,7 @@ def of_commands():
 
 
 def of_python():
-    listed = re.findall(r"^::: (vidrec[\w.]*)", "\n".join((FOLDER / name).read_text() for name in LISTS), re.M)
+    listed = re.findall(r"^::: (vidrec[\w.]*)", repository.names("\n".join((FOLDER / name).read_text() for name in LISTS)), re.M)
     return "\n".join("\n".join(described(name.split(".")[1:])) for name in listed)
 
 

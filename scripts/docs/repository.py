@@ -115,3 +115,8 @@ def words():
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
     assert rows[0][:2] == ["Term", "Meaning"], "CONTRIBUTING.md's table of words has other columns"
     return "\n".join(f"| {' | '.join(row[:2])} |" for row in rows) + "\n"
+
+
+def names(text):
+    """With a line for each name of a line such as `::: vidrec: open Dataset`, as mkdocstrings takes them."""
+    return re.sub(r"^::: vidrec: (.*)$", lambda found: "\n".join(f"::: vidrec.{name}" for name in found[1].split()), text, flags=re.M)

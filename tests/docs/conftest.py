@@ -18,6 +18,7 @@ from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa:
 
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 BUCKET = "bucket"
+BUCKET_VIDEOS = ["juggling/a.mp4", "juggling/c.mp4", "running/d.mp4", "running/f.mp4"]
 
 
 def pytest_addoption(parser):
@@ -83,14 +84,18 @@ def folder(made, tmp_path):
 
 
 @pytest.fixture
-def s3(tmp_path):
-    """Variables of the environment for an S3 server with an empty bucket."""
+def s3(made, tmp_path):
+    """Variables of the environment for an S3 server with a bucket that has videos below `videos/`."""
     pytest.importorskip("moto", reason="no S3 server: tests/remote/requirements.txt has moto")
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p"]
     server = Process(lambda port: [*command, port], tmp_path / "s3.log")
     url = f"http://127.0.0.1:{server.port}"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    opener.open(urllib.request.Request(f"{url}/{BUCKET}", method="PUT"), timeout=60).close()
+    for name in ["", *BUCKET_VIDEOS]:
+        body = (made / "videos" / name).read_bytes() if name else None
+        kind = {"Content-Type": "video/mp4"} if name else {}
+        put = urllib.request.Request(f"{url}/{BUCKET}/videos/{name}" if name else f"{url}/{BUCKET}", body, kind, method="PUT")
+        opener.open(put, timeout=60).close()
     yield {"AWS_ACCESS_KEY_ID": "reader", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
            "AWS_ENDPOINT_URL": url, "AWS_ALLOW_HTTP": "true"}
     server.stop()

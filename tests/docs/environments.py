@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pages
+
 # Fixtures in conftest.py start these.
 SERVERS = {"s3"}
 # What scripts/cluster.sh installs; the stage "cluster" runs pages that need it.
@@ -48,7 +50,7 @@ def missing(python, needs):
 
 def needs_of(page):
     """With what its blocks need without saying so."""
-    needs = set(page.needs)
+    needs = set(page.needs) - set(pages.PACKED)
     if any(block.runs and block.language == "python" for block in page.blocks):
         needs.add("vidrec")
     return tuple(sorted(needs))

@@ -14,6 +14,9 @@ READMES = [ROOT / "README.md", ROOT / "python/README.md"]
 NEWCOMER = ("README.md", "python/README.md", "docs/first-data-set.md", "docs/frames.md", "docs/load.md", "docs/look.md", "docs/resume.md",
             "docs/trouble.md")
 
+# What a page may need that packs of its videos give: they are made before its first block.
+PACKED = {"train": "videos", "val": "more-videos"}
+
 RUN = ("sh", "python")
 # Documentation tests of the crate: see RUST_PAGES in test_pages.py.
 COMPILED = ("rust",)
@@ -85,7 +88,9 @@ def read(path):
     path = Path(path)
     lines = path.read_text(encoding="utf-8").splitlines()
     begin, needs, checked = front_matter(path, lines)
-    return Page(path, needs, checked, list(blocks(path, lines, begin)))
+    packs = "".join(f"vidrec pack {PACKED[need]} -o {need} --size 128\n" for need in needs if need in PACKED)
+    made = [Block("sh", "", 1, packs, hidden=True)] if packs else []
+    return Page(path, needs, checked, [*made, *blocks(path, lines, begin)])
 
 
 def front_matter(path, lines):

@@ -72,10 +72,28 @@ def run_python(page, block, namespace):
     return printed.getvalue()
 
 
+def complete_torch(needs):
+    """What frameworks ask for, and Debian's torch 1.13 lacks."""
+    if not {"accelerate", "pytorch_lightning", "transformers"} & set(needs):
+        return
+    import torch
+
+    if torch.__version__ >= "2":
+        return
+    for name, value in {"device_count": lambda: 1, "set_device": lambda device: None}.items():
+        setattr(torch.cpu, name, getattr(torch.cpu, name, value))
+    torch.serialization.register_package(1, lambda storage: None, lambda storage, place: storage if place == "cpu:0" else None)
+    if "pytorch_lightning" in needs:
+        from pytorch_lightning import LightningModule
+
+        LightningModule._register_sharded_tensor_state_dict_hooks_if_available = lambda self: None
+
+
 def run(page):
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     text = page.path.read_text(encoding="utf-8")
+    complete_torch(page.needs)
     linecache.cache[page.name] = (len(text), None, text.splitlines(keepends=True), page.name)
     shown = {block.line: output for block, output in pages.outputs(page)} if page.checked else {}
     for block in page.blocks:

@@ -21,8 +21,8 @@ def rows(heading):
 
 
 def codes(*headings):
-    """The codes in the first column, each once."""
-    found = [re.fullmatch(r"`([^`]+)`", cells[0])[1] for heading in headings for cells in rows(heading)]
+    """The codes in the first column, each once. Codes with the same remedy may share a row."""
+    found = [code for heading in headings for cells in rows(heading) for code in re.findall(r"`([^`]+)`", cells[0])]
     assert len(found) == len(set(found)), "a code has two rows"
     return set(found)
 

@@ -81,3 +81,28 @@ def mistakes(path):
 def test_links_lead_somewhere():
     found = {name: list(mistakes(pages.ROOT / name)) for name in documents()}
     assert len(found) > 100 and {name: links for name, links in found.items() if links} == {}
+
+
+# Documents about the code, and the files and folders that they name: `disk/{map,sigbus}.rs`, `pack/work/confine/`.
+MAPS = [pages.ROOT / "ARCHITECTURE.md", *sorted((pages.DOCS / "dev").glob("*.md")), *sorted((pages.DOCS / "design").glob("*.md"))]
+SOURCE = re.compile(r"`([\w./{},-]+(?:\.(?:rs|py|js)|/))(?:::\w+)?`")
+
+
+def expanded(name):
+    """`a/{b,c}.rs` as `a/b.rs` and `a/c.rs`."""
+    braces = re.search(r"\{([^{}]*)\}", name)
+    return [one for word in braces[1].split(",") for one in expanded(name[:braces.start()] + word + name[braces.end():])] if braces else [name]
+
+
+def test_sources_that_documents_name_exist():
+    """By the end of their paths, or after the last word of a crate's name: `jpeg/tiles.rs`."""
+    folders = [pages.ROOT / name for name in ("crates", "src", "tests", "python", "scripts", "benches", "examples", "fuzz", "docs", "format-spec")]
+    sources = {f"/{file.relative_to(pages.ROOT).as_posix()}/" for folder in folders for file in [folder, *folder.rglob("*")] if "target" not in file.parts}
+    short = {re.sub(r"^/crates/vidrec-(\w+)/src/", r"/\1/", path) for path in sources}
+
+    def exists(name):
+        return any(path.endswith(f"/{name.strip('/')}/") for path in sources | short)
+
+    named = {(document.name, name) for document in MAPS for found in SOURCE.findall(text(document)) for name in expanded(found)}
+    assert len(named) > 150
+    assert [(document, name) for document, name in sorted(named) if not exists(name) and not re.search("videos/|^target/", name)] == []

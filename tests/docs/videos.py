@@ -1,4 +1,4 @@
-"""The videos that pages find in their folder: small, in two classes, with the same colors in each run."""
+"""The videos, and a list of some of them, that pages find in their folder: small, in two classes, with the same colors in each run."""
 import subprocess
 
 # Sources of FFmpeg that move; `gradients` takes other colors in each run unless it has a seed.
@@ -18,6 +18,14 @@ MORE_VIDEOS = {
     "running/k.webm": "testsrc=size=320x240:rate=24:duration=3,vflip,hue=h=200",
     "running/l.mp4": "mandelbrot=size=240x320:rate=30:start_x=0.28:start_y=0.53,trim=duration=2",
 }
+LIST = '''\
+{"path": "juggling/a.mp4", "label": "juggling", "caption": "three balls and a hat", "views": 120}
+{"path": "juggling/b.mkv", "label": "juggling", "caption": "two clubs", "views": 8}
+{"path": "juggling/c.mp4", "label": "juggling", "caption": "a girl juggles in a kitchen", "views": 44}
+{"path": "running/d.mp4", "label": "running", "caption": "a dog runs along a beach"}
+{"path": "running/e.webm", "label": "running", "caption": "a race in the rain", "views": 9001}
+{"path": "running/f.mp4", "label": "running", "caption": "somebody jogs", "views": 2}
+'''
 ENCODERS = {
     ".mp4": ["-c:v", "libx264", "-preset", "veryfast", "-crf", "23"],
     ".mkv": ["-c:v", "libx264", "-preset", "veryfast", "-crf", "23"],
@@ -36,6 +44,7 @@ def make(folder, sources):
 
 
 def make_all(folder):
-    """`videos` and `more-videos`, 0.5 MB."""
+    """`videos` and `more-videos`, 0.5 MB, and `list.jsonl`."""
     make(folder / "videos", VIDEOS)
     make(folder / "more-videos", MORE_VIDEOS)
+    (folder / "list.jsonl").write_text(LIST)

@@ -261,7 +261,7 @@ proptest! {
         let backwards: Vec<u64> = (0..lengths.len() as u64).rev().collect();
         let blocks = Order::Blocks { block: 2, window: 2 };
         let homes = Order::Homes { homes: Some(2), exchange: 0.5, block: 2, window: 2 };
-        let order = [Order::Sequential, Order::Shuffled, blocks, Order::Given(backwards.into()), homes][kind].clone();
+        let order = [Order::Sequential, Order::Shuffled, blocks, Order::List(backwards.into()), homes][kind].clone();
         let budget = budget.filter(|_| !buckets.is_empty());
         let of_rank = |rank, world_size| LoaderOptions {
             frames: Frames::all(),

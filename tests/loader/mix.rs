@@ -266,7 +266,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     let order = |order| LoaderOptions { order, ..ranked(2, 0, 1) };
     let weights = Weights::new(&[1.0; 19]).unwrap();
     let homes = Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 };
-    for other in [Order::Given([1].into()), Order::Weighted(weights.into()), homes] {
+    for other in [Order::List([1].into()), Order::Weighted(weights.into()), homes] {
         assert!(refused(order(other)).contains("option order"));
     }
     let state = Loader::new(&sources.open(0), ranked(2, 0, 1)).unwrap().state(0, 1);

@@ -140,7 +140,7 @@ fn a_state_says_how_the_run_loaded_and_other_options_are_refused_by_name() {
         assert!(e.contains(&format!("other options: {named}: expected {named} ")), "{e}");
         assert!(e.contains(&format!("found {named} ")), "{e}");
     }
-    let e = resume(LoaderOptions { order: Order::Given([0, 1, 2, 3].into()), flip: 0.5, ..usual() });
+    let e = resume(LoaderOptions { order: Order::List([0, 1, 2, 3].into()), flip: 0.5, ..usual() });
     let e = e.unwrap_err();
     assert!(e.contains("other options: flip, order") && e.contains("flip 0.0, order \"Shuffled\""), "{e}");
 }
@@ -150,7 +150,7 @@ fn orders_that_are_written_as_digests_are_compared_all_the_same() {
     let (_folder, dir) = set(4, 1, (16, 16));
     let set = Dataset::open(&dir).unwrap();
     let of = |order: Order| LoaderOptions { order, ..shuffled(2, 0, 1) };
-    let given = |samples: &[u64]| of(Order::Given(samples.into()));
+    let given = |samples: &[u64]| of(Order::List(samples.into()));
     let weighted = |weights: &[f64]| of(Order::Weighted(Arc::new(Weights::new(weights).unwrap())));
     for (before, same, other) in [
         (given(&[3, 1, 2, 0]), given(&[3, 1, 2, 0]), given(&[3, 1, 0, 2])),

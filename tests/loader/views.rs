@@ -169,9 +169,9 @@ fn the_order_may_be_given_or_weighted() {
             .flat_map(|b| b.unwrap().clips)
             .collect::<Vec<_>>()
     };
-    assert_eq!(clips(Order::Given([5, 0, 5, 2].into())), [5, 0, 5, 2]);
+    assert_eq!(clips(Order::List([5, 0, 5, 2].into())), [5, 0, 5, 2]);
     let o = LoaderOptions {
-        order: Order::Given([4, 4, 5].into()),
+        order: Order::List([4, 4, 5].into()),
         crop: Crop::three((8, 8)),
         flip: 0.5,
         ..options(3, (8, 8))
@@ -182,7 +182,7 @@ fn the_order_may_be_given_or_weighted() {
             && views[1] == views[0]
             && views[2].2 == Some([8.0, 4.0, 8.0, 8.0])
     );
-    let o = LoaderOptions { order: Order::Given([4; 6].into()), crop: Crop::random((4, 4)), ..options(6, (4, 4)) };
+    let o = LoaderOptions { order: Order::List([4; 6].into()), crop: Crop::random((4, 4)), ..options(6, (4, 4)) };
     let mut windows: Vec<_> = params(&loader(&dir, o), 0).iter().map(|p| p.window.unwrap().map(|x| x as u32)).collect();
     windows.sort_unstable();
     windows.dedup();
@@ -197,6 +197,6 @@ fn the_order_may_be_given_or_weighted() {
     blocks.sort_unstable();
     assert!(blocks.into_iter().eq(0..6));
     let set = Dataset::open(&dir).unwrap();
-    assert!(Loader::new(&set, LoaderOptions { order: Order::Given([6].into()), ..options(1, (8, 8)) }).is_err());
+    assert!(Loader::new(&set, LoaderOptions { order: Order::List([6].into()), ..options(1, (8, 8)) }).is_err());
     assert!(params(&loader(&dir, options(2, (8, 8))), 0).iter().all(|p| p.window == Some([4.0, 4.0, 8.0, 8.0])));
 }

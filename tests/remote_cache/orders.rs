@@ -33,7 +33,7 @@ pub fn weighted_by(n: u64, each: u64, heavy: f64) -> Order {
 /// Every third clip of `n`, some of them twice.
 pub fn given(n: u64) -> Order {
     let twice = (0..n).rev().filter(|clip| clip % 6 == 0);
-    Order::Given((0..n).filter(|clip| clip % 3 == 0).chain(twice).collect())
+    Order::List((0..n).filter(|clip| clip % 3 == 0).chain(twice).collect())
 }
 
 /// Orders in which each clip comes once an epoch.
@@ -49,6 +49,6 @@ pub fn all(n: u64) -> Vec<Order> {
 
 /// Options of a loader of this order, with batches that divide its epochs: no clip comes twice to fill the last one.
 pub fn with(order: &Order) -> LoaderOptions {
-    let batch_size = if matches!(order, Order::Given(_)) { 3 } else { 4 };
+    let batch_size = if matches!(order, Order::List(_)) { 3 } else { 4 };
     LoaderOptions { batch_size, order: order.clone(), ..options() }
 }

@@ -87,7 +87,7 @@ fn an_epoch_downloads_its_clips_once_in_each_order() {
         let sent = sent(&served).into_values().next().unwrap();
         // Where a clip comes again, it may be asked for again.
         let mut used: Vec<_> = clips.iter().map(|&clip| places[clip as usize].clone()).collect();
-        if !matches!(order, Order::Weighted(_) | Order::Given(_)) {
+        if !matches!(order, Order::Weighted(_) | Order::List(_)) {
             let twice = sent.windows(2).find(|two| two[0].end > two[1].start);
             assert!(twice.is_none(), "{order}: twice {twice:?}");
             used.dedup();

@@ -18,7 +18,7 @@ pub fn orders(set: &Dataset) -> Vec<Order> {
         Order::Sequential,
         Order::Shuffled,
         Order::Blocks { block: 5, window: 2 },
-        Order::Given(list),
+        Order::List(list),
         Order::Weighted(Arc::new(weights)),
     ]
 }

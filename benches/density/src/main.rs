@@ -26,10 +26,9 @@ trait Way {
 struct Vidrec(Encoder);
 
 impl Vidrec {
-    fn new(quality: u8, effort: u8, optimize: bool) -> Outcome<Box<dyn Way>> {
+    fn new(quality: u8, effort: u8) -> Outcome<Box<dyn Way>> {
         let mut encoder = Encoder::new(quality)?;
         encoder.set_effort(effort)?;
-        encoder.optimize_tables(optimize)?;
         Ok(Box::new(Vidrec(encoder)))
     }
 }
@@ -127,11 +126,10 @@ impl Way for Jpegli {
 
 fn ways(quality: u8) -> Outcome<Vec<(&'static str, Box<dyn Way>)>> {
     Ok(vec![
-        ("--effort 0", Vidrec::new(quality, 0, false)?),
-        ("tables of each frame", Vidrec::new(quality, 0, true)?),
+        ("--effort 0", Vidrec::new(quality, 0)?),
         ("mozjpeg", Mozjpeg::new(quality)?),
         ("jpegli", Box::new(Jpegli(quality))),
-        ("--effort 1", Vidrec::new(quality, 1, false)?),
+        ("--effort 1", Vidrec::new(quality, 1)?),
     ])
 }
 

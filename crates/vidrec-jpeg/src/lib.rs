@@ -5,14 +5,14 @@
 //! 16-pixel columns is odd. [`Retiler`] adds such markers to other JPEGs.
 //!
 //! [`RegionDecoder`] decodes only the tiles under a crop, and never touches the entropy-coded data of the others.
-//! Either our own decoder reads the tiles, or they are cut out for libjpeg-turbo. [`JpegDecoder`] chooses, and the
-//! samples are the same. A JPEG without tiles is decoded whole.
+//! Our own decoder reads the tiles. If it declines, they are cut out for libjpeg-turbo, and the samples are the same.
+//! A JPEG without tiles is decoded whole.
 //!
 //! [`Decoder`] uses libjpeg-turbo's defaults: accurate inverse DCT and smooth ("fancy") chroma upsampling. It
 //! therefore returns the same pixels as Pillow and OpenCV built on libjpeg-turbo.
 //!
 //! ```
-//! use vidrec_jpeg::{Encoder, JpegDecoder, Planes, Region, RegionDecoder, RgbPicture};
+//! use vidrec_jpeg::{Encoder, Planes, Region, RegionDecoder, RgbPicture};
 //!
 //! let mut gray = Planes::new(640, 480)?;
 //! gray.y.fill(100);
@@ -21,7 +21,7 @@
 //!
 //! let mut picture = RgbPicture::default();
 //! let crop = Region { x: 64, y: 32, width: 32, height: 16 };
-//! let cut = RegionDecoder::new(JpegDecoder::Auto)?.crop(&jpeg, crop, &mut picture)?;
+//! let cut = RegionDecoder::new()?.crop(&jpeg, crop, &mut picture)?;
 //! assert_eq!((picture.width, picture.height, &picture.pixels[..3]), (32, 16, &[100, 100, 100][..]));
 //! assert!(cut.tiles <= 9 && cut.tiles + cut.skipped == 20 * 30);
 //! # Ok::<(), vidrec_jpeg::Error>(())
@@ -58,10 +58,10 @@ pub use private_copy::between_reads;
 pub use quality::{Measured, MeasuredEncoder, QualityTarget, Scores};
 pub use record_magic::avoid_magic;
 pub use region::{Cut, Parts, Region, Scale, TileGrid};
-pub use region_decoder::{DecodedRegion, JpegDecoder, PixelFormat, Pixels, RegionDecoder, changed, make_room};
+pub use region_decoder::{PixelFormat, Pixels, RegionDecoder, changed, make_room};
 pub use retile::{Retiled, Retiler};
 pub use tile_decoder::Coding;
-pub use tiles::{FoundTiles, TilesOfRegion};
+pub use tiles::{RegionTiles, TileIndex};
 pub use vidrec_format::error::{Error, ErrorKind, Result};
 pub use vidrec_format::limits;
 

@@ -31,7 +31,7 @@ const MOST_KEPT: usize = 8 << 20;
 
 impl PrivateCopy {
     /// Returns a copy of all of `jpeg`.
-    pub fn of(&mut self, jpeg: &[u8]) -> Result<PrivateJpeg<'_>> {
+    pub fn copy(&mut self, jpeg: &[u8]) -> Result<PrivateJpeg<'_>> {
         between_reads();
         if jpeg.len() as u64 > limits::MAX_RECORD_BYTES {
             let most = format!("at most {} bytes", limits::MAX_RECORD_BYTES);
@@ -49,9 +49,9 @@ impl PrivateCopy {
 
     /// Returns a copy of everything before the entropy-coded data of the first scan, or of all of `jpeg` if it has
     /// no scan.
-    pub fn of_header(&mut self, jpeg: &[u8]) -> Result<PrivateJpeg<'_>> {
+    pub fn copy_header(&mut self, jpeg: &[u8]) -> Result<PrivateJpeg<'_>> {
         let scan = headers(jpeg).find(|segment| segment.marker == SOS);
-        self.of(scan.and_then(|scan| jpeg.get(..scan.end)).unwrap_or(jpeg))
+        self.copy(scan.and_then(|scan| jpeg.get(..scan.end)).unwrap_or(jpeg))
     }
 }
 

@@ -41,7 +41,7 @@ impl MeasuredEncoder {
     pub fn encode(&mut self, picture: &Planes, jpeg: &mut Vec<u8>) -> Result<Measured> {
         self.encoder.encode(picture, jpeg)?;
         self.decoder.decode_planes(jpeg, &mut self.after)?;
-        let scores = Scores::of(picture, &self.after);
+        let scores = Scores::between(picture, &self.after);
         Ok(Measured { quality: self.encoder.quality(), scores })
     }
 
@@ -101,7 +101,7 @@ pub struct Scores {
 
 impl Scores {
     /// Computes the scores of two pictures of the same size.
-    pub fn of(before: &Planes, after: &Planes) -> Self {
+    pub fn between(before: &Planes, after: &Planes) -> Self {
         Scores { psnr: psnr(&before.y, &after.y), ssim: ssim(&before.y, &after.y, before.width() as usize) }
     }
 }
@@ -264,14 +264,10 @@ fn ssim(before: &[u8], after: &[u8], width: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vidrec_format::random::Random;
+    use crate::fuzzing;
 
-    fn picture(t: u32) -> Planes {
-        let mut random = Random::new(4, &[t.into()]);
-        let mut picture = Planes::new(96, 64).unwrap();
-        let wave = |i: usize| 120.0 + 70.0 * (f64::from(i as u32 % 96 + t) / 6.0).sin();
-        picture.y = (0..96 * 64).map(|i| (wave(i) + f64::from(random.next_u32() % 25)) as u8).collect();
-        picture
+    fn picture(noise: u32) -> Planes {
+        fuzzing::picture(96, 64, noise)
     }
 
     fn encoder(effort: u8) -> MeasuredEncoder {
@@ -285,17 +281,16 @@ mod tests {
         for target in [QualityTarget::Psnr(32.0), QualityTarget::Psnr(41.5), QualityTarget::Ssim(0.97)] {
             let mut all = Vec::new();
             for quality in 1..=100 {
-                let mut encoder = Encoder::new(quality).unwrap();
-                encoder.set_effort(0).unwrap();
-                let measured = MeasuredEncoder::new(encoder).unwrap().encode(&picture(0), &mut Vec::new()).unwrap();
+                let encoder = Encoder::new(quality).unwrap();
+                let measured = MeasuredEncoder::new(encoder).unwrap().encode(&picture(25), &mut Vec::new()).unwrap();
                 all.push(target.is_reached(&measured.scores));
             }
             for near in [None, Some(1), Some(37), Some(99), Some(100)] {
                 let (mut jpeg, mut plain) = (Vec::new(), Vec::new());
-                let found = encoder(0).search(&picture(0), target, near, &mut jpeg).unwrap();
+                let found = encoder(0).search(&picture(25), target, near, &mut jpeg).unwrap();
                 assert!(target.is_reached(&found.scores));
                 assert!(!all[usize::from(found.quality) - 2], "{target}: {found:?} from {near:?}");
-                Encoder::new(found.quality).unwrap().encode(&picture(0), &mut plain).unwrap();
+                Encoder::new(found.quality).unwrap().encode(&picture(25), &mut plain).unwrap();
                 assert!(jpeg == plain, "the JPEG is that of the quality found");
             }
         }
@@ -308,8 +303,8 @@ mod tests {
             let mut encoder = encoder(1);
             let mut jpegs = [Vec::new(), Vec::new(), Vec::new()];
             let mut last = near;
-            for (t, jpeg) in (0..).zip(&mut jpegs) {
-                let found = encoder.search(&picture(t), target, last, jpeg).unwrap();
+            for (noise, jpeg) in (24..).zip(&mut jpegs) {
+                let found = encoder.search(&picture(noise), target, last, jpeg).unwrap();
                 assert!(target.is_reached(&found.scores), "{found:?}");
                 last = Some(found.quality);
             }
@@ -321,27 +316,8 @@ mod tests {
 
     #[test]
     fn a_target_beyond_all_qualities_gives_the_best() {
-        let mut noise = picture(0);
-        let mut random = Random::new(1, &[]);
-        noise.cb.iter_mut().for_each(|sample| *sample = random.next_u32() as u8);
-        let found = encoder(1).search(&noise, QualityTarget::Ssim(1.1), None, &mut Vec::new()).unwrap();
+        let found = encoder(1).search(&picture(255), QualityTarget::Ssim(1.1), None, &mut Vec::new()).unwrap();
         assert_eq!(found.quality, 100);
-    }
-}
-
-#[cfg(test)]
-mod measure_tests {
-    use super::*;
-    use vidrec_format::random::Random;
-
-    fn picture(width: u32, height: u32, noise: u32) -> Planes {
-        let mut random = Random::new(2, &[noise.into()]);
-        let mut picture = Planes::new(width, height).unwrap();
-        let wave = |i: usize| 120.0 + 90.0 * (f64::from(i as u32 % width) / 5.0).sin();
-        let values =
-            (0..picture.y.len()).map(|i| (wave(i) + f64::from(random.next_u32() % (noise + 1))) as u8).collect();
-        picture.y = values;
-        picture
     }
 
     /// Computes each window by itself, as in the paper.
@@ -373,15 +349,15 @@ mod measure_tests {
     #[test]
     fn scores_are_those_of_the_formulas() {
         for (width, height) in [(1, 1), (3, 2), (4, 9), (8, 8), (21, 13), (64, 48)] {
-            let (a, b) = (picture(width, height, 0), picture(width, height, 40));
-            let scores = Scores::of(&a, &b);
+            let [a, b] = [1, 40].map(|noise| fuzzing::picture(width, height, noise));
+            let scores = Scores::between(&a, &b);
             let squares: f64 = a.y.iter().zip(&b.y).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum();
             let psnr = 10.0 * (255.0f64.powi(2) / (squares / a.y.len() as f64)).log10();
             assert!((scores.psnr - psnr.min(99.0)).abs() < 1e-9, "{width}x{height}");
             let ssim = ssim_of_windows(&a.y, &b.y, width as usize);
             assert!((scores.ssim - ssim).abs() < 1e-6, "{width}x{height}: {} {ssim}", scores.ssim);
-            assert_eq!(Scores::of(&a, &a).psnr, 99.0);
-            assert!((Scores::of(&a, &a).ssim - 1.0).abs() < 1e-12);
+            assert_eq!(Scores::between(&a, &a).psnr, 99.0);
+            assert!((Scores::between(&a, &a).ssim - 1.0).abs() < 1e-12);
         }
     }
 

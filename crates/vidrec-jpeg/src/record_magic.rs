@@ -54,16 +54,12 @@ fn holds_magic(bytes: &[u8], offset: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Planes;
-    use crate::{Decoder, Encoder};
+    use crate::Decoder;
+    use crate::fuzzing;
     use proptest::prelude::*;
 
     fn encoded() -> Vec<u8> {
-        let mut picture = Planes::new(70, 50).unwrap();
-        picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = (i * 37 % 251) as u8);
-        let mut jpeg = Vec::new();
-        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-        jpeg
+        fuzzing::encoded(&fuzzing::picture(70, 50, 30), 90)
     }
 
     fn pixels(jpeg: &[u8]) -> Vec<u8> {

@@ -6,10 +6,9 @@ use super::codec::{Decompressor, RgbPicture, Yuv420, check_limits};
 use super::private_copy::{PrivateCopy, between_reads};
 use super::region::{Cut, Region, Scale, TileGrid};
 use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
-use super::tiles::{FoundTiles, TileSelection, Tiler};
+use super::tiles::{TileIndex, TileSelection, Tiler};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::words::unknown_variant;
 
 /// The kind of pixels in a JPEG, as far as it matters for decoding a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +28,6 @@ pub struct PixelFormat {
     pub pixels: Pixels,
 }
 
-/// The decoded part of a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecodedRegion {
-    /// The part of the picture that was decoded.
-    pub cut: Cut,
-    /// All parts of the picture. `cut` has some of them.
-    pub grid: TileGrid,
-    /// The number of tiles that had to be decoded. The others were already in the planes.
-    pub tiles: u32,
-}
-
 /// A decoder of parts of pictures. Create one for each thread, and reuse it for every frame.
 pub struct RegionDecoder {
     decompressor: Decompressor,
@@ -52,17 +40,17 @@ pub struct RegionDecoder {
 }
 
 impl RegionDecoder {
-    /// Creates a decoder that reads tiles with the chosen decoder.
+    /// Creates a decoder.
     ///
     /// # Errors
     ///
     /// There is no memory.
-    pub fn new(choice: JpegDecoder) -> Result<Self> {
-        Self::with_own(choice, TileDecoder::new())
+    pub fn new() -> Result<Self> {
+        Self::with(JpegDecoder::Auto, TileDecoder::new())
     }
 
-    /// Creates a decoder with this instance of our own decoder.
-    pub(crate) fn with_own(choice: JpegDecoder, own: TileDecoder) -> Result<Self> {
+    /// Creates a decoder that reads tiles with the chosen decoder, and with this instance of our own.
+    pub(crate) fn with(choice: JpegDecoder, own: TileDecoder) -> Result<Self> {
         let (copy, tiler) = (PrivateCopy::default(), Tiler::default());
         Ok(RegionDecoder { decompressor: Decompressor::new()?, copy, tiler, own, rgb: Vec::new(), choice })
     }
@@ -78,7 +66,7 @@ impl RegionDecoder {
             check_limits(size.0, size.1)?;
             return Ok(PixelFormat { size, pixels: Pixels::Ycc420 });
         }
-        let open = self.decompressor.open(self.copy.of_header(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy_header(jpeg)?)?;
         let header = open.header();
         let pixels = if header.has_planes() { Pixels::Ycc420 } else { Pixels::Other };
         Ok(PixelFormat { size: (header.width, header.height), pixels })
@@ -94,11 +82,11 @@ impl RegionDecoder {
     /// # Errors
     ///
     /// libjpeg-turbo does not accept the header.
-    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<FoundTiles>> {
+    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<TileIndex>> {
         let Some(selection) = self.tiler.select_all(jpeg) else { return Ok(None) };
         self.read_coding()?;
         let (tiles, coding) = self.tiler.selected();
-        Ok(coding.and_then(|coding| FoundTiles::new(selection.grid, tiles, coding)))
+        Ok(coding.and_then(|coding| TileIndex::new(selection.grid, tiles, coding)))
     }
 
     /// Reads the coding of the blocks of the last selection, once for all frames with the same header. If
@@ -124,48 +112,45 @@ impl RegionDecoder {
     ///
     /// The data is damaged, or is not a 4:2:0 YCbCr JPEG.
     pub fn planes(&mut self, jpeg: &[u8], region: Region, scale: Scale, planes: &mut [Vec<u8>; 3]) -> Result<Cut> {
-        self.decode_region(jpeg, region, scale, planes).map(|part| part.cut)
+        self.planes_and_grid(jpeg, region, scale, planes).map(|(cut, _)| cut)
     }
 
-    /// Decodes as [`planes`](Self::planes) does, and also returns the grid and the number of tiles.
-    pub fn decode_region(
+    /// Decodes as [`planes`](Self::planes) does, and also returns all parts of the picture.
+    pub fn planes_and_grid(
         &mut self,
         jpeg: &[u8],
         region: Region,
         scale: Scale,
         planes: &mut [Vec<u8>; 3],
-    ) -> Result<DecodedRegion> {
+    ) -> Result<(Cut, TileGrid)> {
         if let Some(selection) = self.tiler.select(jpeg, region, true) {
             let TileSelection { cut, grid, .. } = selection;
-            if self.choice != JpegDecoder::Turbo
-                && let Some(tiles) = self.decode_tiles(jpeg, &selection, scale, planes)?
-            {
-                return Ok(DecodedRegion { cut, grid, tiles });
+            if self.choice != JpegDecoder::Turbo && self.decode_tiles(jpeg, &selection, scale, planes)? {
+                return Ok((cut, grid));
             }
             if let Some(small) = self.tiler.assemble(jpeg, &selection) {
                 self.decompressor.open(small)?.yuv420(scale, target(&cut, scale, planes)?)?;
-                return Ok(DecodedRegion { cut, grid, tiles: cut.tiles });
+                return Ok((cut, grid));
             }
         }
-        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy(jpeg)?)?;
         let size = (open.header().width, open.header().height);
         if !region.within(size) {
             return Err(changed());
         }
         let cut = Cut::whole(size);
         open.yuv420(scale, target(&cut, scale, planes)?)?;
-        Ok(DecodedRegion { cut, grid: TileGrid { size, tile_width: 0 }, tiles: 0 })
+        Ok((cut, TileGrid { size, tile_width: 0 }))
     }
 
-    /// Decodes the selected tiles with our own decoder, and returns their number.
-    /// `None` if libjpeg-turbo must decode them.
+    /// Decodes the selected tiles with our own decoder. Returns false if libjpeg-turbo must decode them.
     fn decode_tiles(
         &mut self,
         jpeg: &[u8],
         selection: &TileSelection,
         scale: Scale,
         planes: &mut [Vec<u8>; 3],
-    ) -> Result<Option<u32>> {
+    ) -> Result<bool> {
         self.read_coding()?;
         between_reads();
         let (segments, coding) = self.tiler.selected();
@@ -181,12 +166,11 @@ impl RegionDecoder {
             let (columns, rows) = (range(&parts.columns), range(&parts.rows));
             self.own.decode(&Tiles { jpeg, coding: coding?, segments, across, columns, rows, restart }, scale, target)
         };
-        let decoded = decode();
-        if decoded.is_none() && self.choice == JpegDecoder::Own {
-            let message = "vidrec's own JPEG decoder: damaged data, or data that no encoder writes";
-            return Err(Error::decode(message).help("set the loader option decoder to auto"));
+        let decoded = decode().is_some();
+        if !decoded && self.choice == JpegDecoder::Own {
+            return Err(Error::decode("vidrec's own JPEG decoder: damaged data, or data that no encoder writes"));
         }
-        Ok(decoded.map(|()| (parts.columns.len() * parts.rows.len()) as u32))
+        Ok(decoded)
     }
 
     /// Decodes `region` of a picture to RGB, which is as large as the region, and returns which part of the picture
@@ -238,7 +222,7 @@ impl RegionDecoder {
             self.decompressor.open(small)?.rgb(room(rgb, pitch * height as usize)?, pitch)?;
             return Ok(selection.cut);
         }
-        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy(jpeg)?)?;
         if (open.header().width, open.header().height) != size {
             return Err(changed());
         }
@@ -275,16 +259,11 @@ fn room(bytes: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
     Ok(&mut bytes[..length])
 }
 
-/// The decoder that reads the tiles of a tiled JPEG. libjpeg-turbo decodes all other JPEGs.
-///
-/// Both decoders return the same bytes, so this choice only serves to compare them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, strum::Display, strum::EnumString, strum::VariantNames)]
-#[non_exhaustive]
-#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
+/// The decoder that reads the tiles of a tiled JPEG. Both return the same bytes; tests and benchmarks compare them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(any(test, vidrec_internals)), allow(dead_code))]
 pub enum JpegDecoder {
-    /// vidrec's own decoder, or libjpeg-turbo if that one declines because no encoder writes such data. The
-    /// default.
-    #[default]
+    /// vidrec's own decoder, or libjpeg-turbo if that one declines because no encoder writes such data.
     Auto,
     /// vidrec's own decoder. It is an error if it declines.
     Own,
@@ -295,22 +274,12 @@ pub enum JpegDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Planes;
-    use crate::{Decoder, Encoder};
+    use crate::Decoder;
+    use crate::fuzzing::{encoded, picture};
     use proptest::prelude::*;
-    use vidrec_format::random::Random;
 
-    /// Smooth colors with edges and noise. They have all frequencies, so tiles and chroma differ everywhere.
     fn tiled(width: u32, height: u32) -> Vec<u8> {
-        let mut random = Random::new(1, &[u64::from(width), u64::from(height)]);
-        let mut picture = Planes::new(width, height).unwrap();
-        for (k, plane) in [&mut picture.y, &mut picture.cb, &mut picture.cr].into_iter().enumerate() {
-            let wave = |i: usize| 110.0 + 90.0 * (i as f64 / (7.0 + k as f64)).sin();
-            plane.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i) as u8 + (random.next_u32() % 50) as u8);
-        }
-        let mut jpeg = Vec::new();
-        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-        jpeg
+        encoded(&picture(width, height, 50), 90)
     }
 
     /// The whole picture's planes at `scale`, with their pitch, from a decoder that knows no tiles.
@@ -377,7 +346,7 @@ mod tests {
             let jpeg = tiled(size.0, size.1);
             let (x, y) = (at.0 % size.0, at.1 % size.1);
             let region = Region { x, y, width: 1 + length.0 % (size.0 - x), height: 1 + length.1 % (size.1 - y) };
-            let mut decoder = RegionDecoder::new(JpegDecoder::Auto).unwrap();
+            let mut decoder = RegionDecoder::new().unwrap();
             check_planes(&mut decoder, &jpeg, size, region);
             check_rgb(&mut decoder, &jpeg, size, region);
         }
@@ -385,7 +354,7 @@ mod tests {
 
     #[test]
     fn corners_and_tile_edges_have_the_pixels_of_a_whole_decode() {
-        let mut decoder = RegionDecoder::new(JpegDecoder::Auto).unwrap();
+        let mut decoder = RegionDecoder::new().unwrap();
         for size in SIZES {
             let jpeg = tiled(size.0, size.1);
             let starts = |side: u32| [0, 1, 15, 16, 17, 31, 32, 33, side - 1].into_iter().filter(move |&at| at < side);
@@ -399,11 +368,13 @@ mod tests {
 
     #[test]
     fn regions_outside_the_picture_are_refused() {
-        let (jpeg, mut decoder) = (tiled(64, 48), RegionDecoder::new(JpegDecoder::Auto).unwrap());
+        let (jpeg, mut decoder) = (tiled(64, 48), RegionDecoder::new().unwrap());
         let whole = Region::whole((64, 48));
         for region in [
             Region { width: 0, ..whole },
+            Region { height: 0, ..whole },
             Region { x: 1, ..whole },
+            Region { x: 64, width: 1, ..whole },
             Region { y: u32::MAX, ..whole },
             Region { height: u32::MAX, ..whole },
         ] {
@@ -412,21 +383,5 @@ mod tests {
             assert!(decoder.rgb(&jpeg, (64, 48), region, &mut Vec::new()).is_err());
             assert!(decoder.planes(&jpeg, region, Scale::Full, &mut [const { Vec::new() }; 3]).is_err());
         }
-    }
-
-    #[test]
-    fn only_the_tiles_that_a_window_touches_are_decoded() {
-        let jpeg = tiled(128, 64);
-        let mut planes = [const { Vec::new() }; 3];
-        let mut cut = |region| {
-            RegionDecoder::new(JpegDecoder::Auto).unwrap().planes(&jpeg, region, Scale::Full, &mut planes).unwrap()
-        };
-        let one = cut(Region { x: 32, y: 16, width: 32, height: 16 });
-        assert_eq!((one.tiles, one.skipped), (1, 15));
-        assert_eq!(one.region, Region { x: 32, y: 16, width: 32, height: 16 });
-        let four = cut(Region { x: 31, y: 15, width: 2, height: 2 });
-        assert_eq!((four.tiles, four.skipped), (4, 12));
-        let all = cut(Region::whole((128, 64)));
-        assert_eq!((all.tiles, all.skipped), (16, 0));
     }
 }

@@ -1,8 +1,8 @@
 //! Adds restart markers to JPEGs that have none: the same DCT coefficients, in tiles from which a crop can be cut.
 
-use super::codec::{Decoder, Subsampling, Transformer, restart_interval};
+use super::codec::{Decoder, Subsampling, Transformer};
 use super::private_copy::PrivateCopy;
-use super::tiles::Tiler;
+use super::tiles::{Tiler, restart_interval};
 use crate::Planes;
 use vidrec_format::error::Result;
 
@@ -52,7 +52,7 @@ impl Retiler {
     /// `jpeg` cannot be decoded completely.
     pub fn retile(&mut self, jpeg: &[u8]) -> Result<Retiled<'_>> {
         // All steps use the same bytes.
-        let private = self.copy.of(jpeg)?;
+        let private = self.copy.copy(jpeg)?;
         let jpeg = private.bytes();
         let header = self.decoder.header(jpeg)?;
         if self.tiler.size(jpeg).is_some() {
@@ -87,25 +87,14 @@ impl Retiler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Encoder;
+    use crate::fuzzing::picture;
     use image::codecs::jpeg::JpegEncoder;
-    use vidrec_format::random::Random;
 
-    fn noise(width: u32, height: u32) -> Vec<u8> {
-        let mut random = Random::new(5, &[u64::from(width), u64::from(height)]);
-        (0..width * height * 3).map(|i| (i / 40 % 200) as u8 + random.below(50) as u8).collect()
-    }
-
-    /// Encodes 4:2:0 without restart markers, with libjpeg-turbo.
     fn plain(width: u32, height: u32) -> Vec<u8> {
-        let pixels = noise(width, height);
-        let image = turbojpeg::Image {
-            pixels: &pixels[..],
-            width: width as usize,
-            pitch: width as usize * 3,
-            height: height as usize,
-            format: turbojpeg::PixelFormat::RGB,
-        };
-        turbojpeg::compress(image, 80, turbojpeg::Subsamp::Sub2x2).unwrap().to_vec()
+        let mut jpeg = Vec::new();
+        Encoder::new(80).unwrap().without_tiles().encode(&picture(width, height, 50), &mut jpeg).unwrap();
+        jpeg
     }
 
     fn rgb(jpeg: &[u8]) -> Vec<u8> {
@@ -137,7 +126,7 @@ mod tests {
     #[test]
     fn other_chroma_is_unfit_and_damage_is_an_error() {
         let mut full = Vec::new();
-        JpegEncoder::new(&mut full).encode(&noise(32, 32), 32, 32, image::ExtendedColorType::Rgb8).unwrap();
+        JpegEncoder::new(&mut full).encode(&picture(32, 96, 50).y, 32, 32, image::ExtendedColorType::Rgb8).unwrap();
         let mut retiler = Retiler::new().unwrap();
         assert_eq!(retiler.retile(&full).unwrap(), Retiled::Unfit);
         let jpeg = plain(64, 64);

@@ -8,26 +8,21 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::private_copy::with_change;
+use super::region_decoder::JpegDecoder;
 use super::retile::Retiler;
-use super::{Decoder, Encoder, JpegDecoder, Region, RegionDecoder, Scale};
+use super::tile_decoder::TileDecoder;
+use super::{Decoder, Encoder, Region, RegionDecoder, Scale};
 use crate::Planes;
-use vidrec_format::random::Random;
+use crate::fuzzing::picture;
 
 /// A JPEG with these sides, with or without tiles.
 fn jpeg(width: u32, height: u32, tiled: bool) -> Vec<u8> {
-    let mut random = Random::new(u64::from(width), &[]);
-    if tiled {
-        let mut picture = Planes::new(width, height).unwrap();
-        picture.y.fill_with(|| random.below(256) as u8);
-        let mut jpeg = Vec::new();
-        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-        return jpeg;
+    let (mut encoder, mut jpeg) = (Encoder::new(90).unwrap(), Vec::new());
+    if !tiled {
+        encoder = encoder.without_tiles();
     }
-    let pixels: Vec<u8> = (0..width * height * 3).map(|_| random.below(256) as u8).collect();
-    let (width, height) = (width as usize, height as usize);
-    let format = turbojpeg::PixelFormat::RGB;
-    let image = turbojpeg::Image { pixels: &pixels[..], width, pitch: width * 3, height, format };
-    turbojpeg::compress(image, 80, turbojpeg::Subsamp::Sub2x2).unwrap().to_vec()
+    encoder.encode(&picture(width, height, 255), &mut jpeg).unwrap();
+    jpeg
 }
 
 /// Writes to the file itself, which no program should do.
@@ -52,7 +47,7 @@ fn decode(jpeg: &[u8], choice: JpegDecoder) {
         let _ = decoder.decode_rgb(jpeg, &mut vec![0; header.rgb_len()], header.width as usize * 3);
     }
     let _ = Retiler::new().unwrap().retile(jpeg);
-    let mut decoder = RegionDecoder::new(choice).unwrap();
+    let mut decoder = RegionDecoder::with(choice, TileDecoder::new()).unwrap();
     if let Ok(format) = decoder.format(jpeg) {
         let _ = decoder.grid(jpeg);
         let (whole, part) = (Region::whole(format.size), Region { x: 9, y: 9, width: 20, height: 20 });

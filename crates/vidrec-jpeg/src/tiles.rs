@@ -18,6 +18,12 @@ use super::region::{Cut, MCU_SIDE, Parts, Region, TileGrid};
 use super::tile_decoder::{Coding, TileData};
 use vidrec_format::limits;
 
+/// The number of MCUs between two restart markers for a picture of `width` pixels: 2 if that divides a row of
+/// MCUs, otherwise 1.
+pub(crate) fn restart_interval(width: u32) -> u16 {
+    if width.div_ceil(MCU_SIDE).is_multiple_of(2) { 2 } else { 1 }
+}
+
 /// The facts in the header of a tiled JPEG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TileLayout {
@@ -250,7 +256,7 @@ fn find_tiles(jpeg: &[u8], from: usize, count: usize, tiles: &mut Vec<TileData>)
 
 /// The tiles of a JPEG: see [`RegionDecoder::tiles`](super::RegionDecoder::tiles).
 #[derive(Debug, Clone)]
-pub struct FoundTiles {
+pub struct TileIndex {
     /// The division of the picture into tiles.
     pub grid: TileGrid,
     /// The coding of the blocks.
@@ -261,7 +267,7 @@ pub struct FoundTiles {
 
 /// The tiles that a region of the picture touches.
 #[derive(Debug, Clone)]
-pub struct TilesOfRegion<'a> {
+pub struct RegionTiles<'a> {
     /// The part of the picture: whole tiles.
     pub cut: Cut,
     /// The number of tiles in a row of the part.
@@ -272,16 +278,16 @@ pub struct TilesOfRegion<'a> {
     pub rows: Vec<&'a [[u32; 2]]>,
 }
 
-impl FoundTiles {
+impl TileIndex {
     /// `None` if the JPEG is longer than a device can count.
     pub(super) fn new(grid: TileGrid, tiles: &[TileData], coding: &Coding) -> Option<Self> {
         let range =
             |tile: &TileData| Some([u32::try_from(tile.range.start).ok()?, u32::try_from(tile.range.end).ok()?]);
-        Some(FoundTiles { grid, coding: coding.clone(), ranges: tiles.iter().map(range).collect::<Option<_>>()? })
+        Some(TileIndex { grid, coding: coding.clone(), ranges: tiles.iter().map(range).collect::<Option<_>>()? })
     }
 
     /// The tiles that `region` touches. `None` if the picture has no such region.
-    pub fn of(&self, region: Region) -> Option<TilesOfRegion<'_>> {
+    pub fn in_region(&self, region: Region) -> Option<RegionTiles<'_>> {
         if !region.within(self.grid.size) {
             return None;
         }
@@ -290,23 +296,19 @@ impl FoundTiles {
         let row = |row: u32| self.ranges.get((row * across + parts.columns.start) as usize..)?.get(..columns);
         let rows = parts.rows.clone().map(row).collect::<Option<_>>()?;
         let restart = self.grid.tile_width / MCU_SIDE;
-        Some(TilesOfRegion { cut: self.grid.cut(&parts), columns: columns as u32, restart, rows })
+        Some(RegionTiles { cut: self.grid.cut(&parts), columns: columns as u32, restart, rows })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Encoder;
-    use crate::Planes;
+    use crate::RegionDecoder;
+    use crate::fuzzing;
     use proptest::prelude::*;
 
     fn encoded(width: u32, height: u32) -> Vec<u8> {
-        let mut picture = Planes::new(width, height).unwrap();
-        picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = (i * 37 % 251) as u8);
-        let mut jpeg = Vec::new();
-        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-        jpeg
+        fuzzing::encoded(&fuzzing::picture(width, height, 30), 90)
     }
 
     fn cut(jpeg: &[u8], region: Region) -> Option<(Vec<u8>, Cut)> {
@@ -387,46 +389,23 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_another_kind_after_a_known_one_is_read_anew() {
-        let mut tiler = Tiler::default();
-        let (small, large) = (encoded(64, 48), encoded(128, 48));
-        for _ in 0..2 {
-            assert_eq!(tiler.size(&small), Some((64, 48)));
-            assert_eq!(tiler.size(&large), Some((128, 48)));
-            assert_eq!(tiler.size(&small[..100]), None);
-            assert_eq!(tiler.size(b""), None);
-        }
-    }
-
-    #[test]
-    fn a_region_that_is_empty_or_leaves_the_picture_is_refused() {
-        let jpeg = encoded(64, 48);
-        for region in [
-            Region { width: 0, ..CORNER },
-            Region { height: 0, ..CORNER },
-            Region { x: 64, ..CORNER },
-            Region { y: 48, ..CORNER },
-            Region { width: 65, ..CORNER },
-            Region { x: u32::MAX, ..CORNER },
-        ] {
-            assert_eq!(cut(&jpeg, region), None, "{region:?}");
-        }
+    fn a_region_has_the_tiles_that_it_touches_and_no_others() {
+        let jpeg = encoded(160, 48);
+        let found = RegionDecoder::new().unwrap().tiles(&jpeg).unwrap().unwrap();
+        let all = found.in_region(Region::whole((160, 48))).unwrap();
+        let across = 160 / found.grid.tile_width;
+        assert_eq!((all.columns, all.rows.len(), all.cut.skipped), (across, 3, 0));
+        let part = found.in_region(Region { x: 33, y: 16, width: 1, height: 17 }).unwrap();
+        let column = (33 / found.grid.tile_width) as usize;
+        assert_eq!((part.columns, part.rows.len(), part.cut.tiles), (1, 2, 2));
+        assert_eq!(part.rows, [&all.rows[1][column..][..1], &all.rows[2][column..][..1]]);
+        assert!(found.in_region(Region { x: 33, y: 16, width: 128, height: 1 }).is_none());
+        assert!(
+            all.rows.iter().flat_map(|row| row.iter()).all(|[start, end]| start < end && *end as usize <= jpeg.len())
+        );
     }
 
     proptest! {
-        #[test]
-        fn any_change_is_a_cut_or_a_refusal_and_never_a_panic(
-            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), end: prop::sample::Index,
-        ) {
-            let mut jpeg = encoded(64, 48);
-            for (at, value) in changes {
-                let at = at.index(jpeg.len());
-                jpeg[at] = value;
-            }
-            let _ = cut(&jpeg, CORNER);
-            let _ = cut(&jpeg[..end.index(jpeg.len())], Region::whole((64, 48)));
-        }
-
         #[test]
         fn any_bytes_behind_a_good_header_are_a_cut_or_a_refusal(mut tail in prop::collection::vec(
             prop_oneof![Just(0xFFu8), 0xD0..=0xDAu8, Just(0u8), any::<u8>()], 0..40,
@@ -439,30 +418,5 @@ mod tests {
                 prop_assert!(small.ends_with(&[0xFF, EOI]) && small.len() <= jpeg.len());
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod found_tiles_tests {
-    use super::*;
-    use crate::Planes;
-    use crate::{Encoder, JpegDecoder, RegionDecoder};
-
-    #[test]
-    fn a_region_has_the_tiles_that_it_touches_and_no_others() {
-        let mut jpeg = Vec::new();
-        Encoder::new(90).unwrap().encode(&Planes::new(160, 48).unwrap(), &mut jpeg).unwrap();
-        let found = RegionDecoder::new(JpegDecoder::Auto).unwrap().tiles(&jpeg).unwrap().unwrap();
-        let all = found.of(Region::whole((160, 48))).unwrap();
-        let across = 160 / found.grid.tile_width;
-        assert_eq!((all.columns, all.rows.len(), all.cut.skipped), (across, 3, 0));
-        let part = found.of(Region { x: 33, y: 16, width: 1, height: 17 }).unwrap();
-        let column = (33 / found.grid.tile_width) as usize;
-        assert_eq!((part.columns, part.rows.len(), part.cut.tiles), (1, 2, 2));
-        assert_eq!(part.rows, [&all.rows[1][column..][..1], &all.rows[2][column..][..1]]);
-        assert!(found.of(Region { x: 33, y: 16, width: 128, height: 1 }).is_none());
-        assert!(
-            all.rows.iter().flat_map(|row| row.iter()).all(|[start, end]| start < end && *end as usize <= jpeg.len())
-        );
     }
 }

@@ -15,7 +15,7 @@ pub struct Clips {
 }
 
 impl Clips {
-    /// How many of the clips have their label among `guesses`, and how many clips there are.
+    /// The number of clips that have their label among `guesses`, and the number of all clips.
     pub fn right(&self, guesses: &[i64]) -> (usize, usize) {
         let right = self.labels.iter().zip(guesses).filter(|(label, guess)| label == guess).count();
         (right, self.labels.len())

@@ -1,4 +1,4 @@
-//! What to train on: two packed data sets, or clips that are made here.
+//! The data for training: two packed data sets, or clips that are made here.
 
 use std::error::Error;
 use std::path::Path;

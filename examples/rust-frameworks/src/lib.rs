@@ -1,4 +1,4 @@
-//! What the programs for candle and for burn share: data sets, batches whose pixels become a tensor's, and the score.
+//! Shared code of the programs for candle and for burn: data sets, batches whose pixels become a tensor's, and the score.
 
 mod clips;
 mod data;

@@ -33,7 +33,7 @@ const LARGEST: u32 = 1024;
 pub fn decoders(input: &[u8]) -> Verdict {
     let Some((&wish, jpeg)) = input.split_first_chunk() else { return Verdict::Refused };
     let wish = Wish::from_bytes(wish);
-    let size = RegionDecoder::new(JpegDecoder::Auto).unwrap().format(jpeg).map_or((1, 1), |picture| picture.size);
+    let size = RegionDecoder::new().unwrap().format(jpeg).map_or((1, 1), |picture| picture.size);
     if size.0 > LARGEST || size.1 > LARGEST {
         return Verdict::TooLarge;
     }
@@ -77,7 +77,7 @@ const GOOD_SIZE: (u32, u32) = (32, 32);
 
 /// A decoder whose own decoder of tiles uses the code of `machine`.
 pub(crate) fn decoder(choice: JpegDecoder, machine: IdctMachine) -> RegionDecoder {
-    RegionDecoder::with_own(choice, TileDecoder::on(machine)).unwrap()
+    RegionDecoder::with(choice, TileDecoder::on(machine)).unwrap()
 }
 
 /// The planes of the cut, or the error.

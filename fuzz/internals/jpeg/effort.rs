@@ -26,7 +26,6 @@ pub fn encoder(input: &[u8]) {
     let quality = 1 + quality % 100;
     let mut encoder = Encoder::new(quality).unwrap();
     encoder.set_effort(1).unwrap();
-    encoder.optimize_tables(tables % 2 == 1).unwrap();
     let mut jpeg = Vec::new();
     for t in 0..3 {
         let mut picture = Planes::new(u32::from(1 + width % LARGEST), u32::from(1 + height % LARGEST)).unwrap();
@@ -39,6 +38,9 @@ pub fn encoder(input: &[u8]) {
                 last = if smooth == 0 { next } else { last.wrapping_add(next % smooth).wrapping_sub(smooth / 2) };
                 *sample = last;
             }
+        }
+        if tables % 2 == 1 {
+            encoder.start_clip();
         }
         encoder.encode(&picture, &mut jpeg).unwrap();
         check(&picture, &jpeg, quality);

@@ -28,7 +28,7 @@ pub(crate) fn optimized(picture: &Planes, quality: u8, restart: u16) -> Vec<u8> 
     let planes = Yuv420 { width, height, planes: [&picture.y[..], &picture.cb, &picture.cr] };
     let mut jpeg = vec![0; 1 << 16];
     let mut compressor = Compressor::new(quality).unwrap();
-    compressor.optimize(true).unwrap();
+    compressor.optimize().unwrap();
     let length = compressor.compress(&planes, restart, &mut jpeg).unwrap();
     jpeg.truncate(length);
     jpeg

@@ -37,7 +37,7 @@ pub fn generated(seed: u64) -> Vec<u8> {
     segment(&mut jpeg, 0xDA, &[3, 1, y, 2, cb, 3, cr, 0, 63, 0]);
 
     let tiles = across / restart * down;
-    // How often a block ends where it could continue, in 16ths.
+    // The chance that a block ends where it could continue, in 16ths.
     let short = 1 + random.below(15);
     for tile in 0..tiles {
         let mut bits = BitWriter::default();

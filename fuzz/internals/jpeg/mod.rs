@@ -10,8 +10,6 @@ mod generated;
 mod segments;
 mod wish;
 
-#[cfg(test)]
-pub(crate) use baseline::strictly_baseline;
 pub use change::{changed, changed_again};
 pub use decoders::{Verdict, decoders};
 #[cfg(test)]

@@ -4,7 +4,7 @@ use image::GrayImage;
 
 use crate::{Error, Result};
 use vidrec_format::allocation;
-use vidrec_jpeg::{JpegDecoder, Pixels, Region, RegionDecoder, Scale};
+use vidrec_jpeg::{Pixels, Region, RegionDecoder, Scale};
 
 /// The size at which a frame is decoded: the number of pixels to keep on its shorter side, if it has that many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct LumaDecoder {
 
 impl LumaDecoder {
     pub fn new() -> Result<Self> {
-        let decoder = RegionDecoder::new(JpegDecoder::Auto)?;
+        let decoder = RegionDecoder::new()?;
         Ok(LumaDecoder { decoder, planes: Default::default(), rgb: Vec::new() })
     }
 

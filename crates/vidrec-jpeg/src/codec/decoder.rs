@@ -89,7 +89,7 @@ impl Decoder {
     ///
     /// The bytes are not a JPEG, or the picture is beyond [`limits`](vidrec_format::limits).
     pub fn header(&mut self, jpeg: &[u8]) -> Result<JpegHeader> {
-        let open = self.decompressor.open(self.copy.of_header(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy_header(jpeg)?)?;
         let &RawHeader { width, height, subsampling, .. } = open.header();
         let subsampling = match subsampling {
             raw::TJSAMP_TJSAMP_444 => Subsampling::S444,
@@ -115,7 +115,7 @@ impl Decoder {
     }
 
     fn open(&mut self, jpeg: &[u8]) -> Result<OpenJpeg<'_>> {
-        self.decompressor.open(self.copy.of(jpeg)?)
+        self.decompressor.open(self.copy.copy(jpeg)?)
     }
 
     /// Decodes to a new RGB picture. [`decode_picture_into`](Self::decode_picture_into) reuses the memory of an
@@ -149,7 +149,7 @@ impl Decoder {
     ///
     /// Not a JPEG, damaged data, a picture beyond [`limits`](vidrec_format::limits), or one that is not 4:2:0 YCbCr.
     pub fn decode_planes(&mut self, jpeg: &[u8], planes: &mut Planes) -> Result<()> {
-        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        let open = self.decompressor.open(self.copy.copy(jpeg)?)?;
         let (width, height) = (open.header().width, open.header().height);
         if !open.header().has_planes() {
             return Err(Error::decode("the JPEG is not 4:2:0 YCbCr, so it has no such planes").help("decode it to RGB"));

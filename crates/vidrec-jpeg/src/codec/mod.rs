@@ -6,7 +6,6 @@ mod turbo;
 
 pub use decoder::{Decoder, JpegHeader, RgbPicture, Subsampling};
 pub use encoder::Encoder;
-pub(super) use encoder::restart_interval;
 #[cfg(any(test, vidrec_internals))]
 pub(super) use turbo::Compressor;
 pub(super) use turbo::{Decompressor, Transformer, Yuv420, check_limits};

@@ -246,7 +246,7 @@ impl Costs {
     }
 
     /// Costs of the symbols of two codes.
-    pub fn of_codes(dc: &Code, ac: &Code, lambda: f32) -> Self {
+    pub fn from_codes(dc: &Code, ac: &Code, lambda: f32) -> Self {
         let length = |code: &Code| code.words().map(|(_, length)| if length == 0 { LACKING } else { length });
         let (dc, ac) = (length(dc), length(ac));
         Costs::new(|symbol| dc[usize::from(symbol)], |symbol| ac[usize::from(symbol)], lambda)

@@ -140,7 +140,7 @@ fn zero_up_to(lambda: f32) -> f32 {
 fn costs(codes: Option<&[Code; CODES]>, lambda: f32) -> [Costs; 2] {
     match codes {
         Some([luma_dc, luma_ac, chroma_dc, chroma_ac]) => {
-            [Costs::of_codes(luma_dc, luma_ac, lambda), Costs::of_codes(chroma_dc, chroma_ac, lambda)]
+            [Costs::from_codes(luma_dc, luma_ac, lambda), Costs::from_codes(chroma_dc, chroma_ac, lambda)]
         }
         None => [Costs::usual(lambda), Costs::usual(lambda)],
     }

@@ -29,14 +29,14 @@ pub(super) struct Symbols {
 impl Symbol {
     /// Creates a symbol for a value with this number of bits after this number of zeros.
     #[inline]
-    fn of(code: usize, zeros: u32, value: i32, bits: usize) -> Self {
+    fn new(code: usize, zeros: u32, value: i32, bits: usize) -> Self {
         let extra = (value - i32::from(value < 0)) as u32 & ((1 << bits) - 1);
         Symbol(zeros << 4 | bits as u32 | (code as u32) << 8 | extra << 16)
     }
 
     /// The symbol and the number of its code, as one number.
     #[inline]
-    pub fn place(self) -> usize {
+    pub fn index(self) -> usize {
         self.0 as usize & 0x3FF
     }
 
@@ -82,12 +82,12 @@ impl Symbols {
     pub fn block(&mut self, kind: usize, dc: i32, ac: impl FnOnce(&mut Block<'_>)) {
         let Some(room) = self.room[self.count..].first_chunk_mut() else { return };
         let (dc_code, ac_code) = ((2 * kind) & 3, (2 * kind + 1) & 3);
-        room[0] = Symbol::of(dc_code, 0, dc, bits_of(dc.unsigned_abs()));
-        self.counts[dc_code][room[0].place() & 0xFF] += 1;
+        room[0] = Symbol::new(dc_code, 0, dc, bits_of(dc.unsigned_abs()));
+        self.counts[dc_code][room[0].index() & 0xFF] += 1;
         let mut block = Block { room, counts: &mut self.counts[ac_code], code: ac_code, count: 1, last: 0 };
         ac(&mut block);
         if block.last < 63 {
-            block.push(Symbol::of(ac_code, 0, 0, 0));
+            block.push(Symbol::new(ac_code, 0, 0, 0));
         }
         self.count += block.count.min(MOST_PER_BLOCK);
     }
@@ -109,16 +109,16 @@ impl Block<'_> {
     pub fn value(&mut self, place: u32, value: i32, bits: usize) {
         let mut zeros = place - self.last - 1;
         while zeros > 15 {
-            self.push(Symbol::of(self.code, u32::from(ZEROS >> 4), 0, 0));
+            self.push(Symbol::new(self.code, u32::from(ZEROS >> 4), 0, 0));
             zeros -= 16;
         }
-        self.push(Symbol::of(self.code, zeros, value, bits));
+        self.push(Symbol::new(self.code, zeros, value, bits));
         self.last = place;
     }
 
     #[inline]
     fn push(&mut self, symbol: Symbol) {
-        self.counts[symbol.place() & 0xFF] += 1;
+        self.counts[symbol.index() & 0xFF] += 1;
         self.room[self.count & 63] = symbol;
         self.count += 1;
     }
@@ -289,7 +289,7 @@ fn words(codes: &[Code; CODES]) -> Words {
 fn tile_bytes(words: &Words, symbols: &[Symbol], bytes: &mut [u8]) -> usize {
     let mut writer = BitWriter { bytes, at: 0, bits: 0, count: 0 };
     let bits_of = |symbol: Symbol| {
-        let word = words[symbol.place()];
+        let word = words[symbol.index()];
         (u64::from(word >> 5 | symbol.extra()), word & 31)
     };
     // Two symbols have at most 54 bits.

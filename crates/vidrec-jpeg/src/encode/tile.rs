@@ -54,7 +54,7 @@ impl TileEncoder {
         for i in 0..blocks {
             let (mcu, block) = (column + i / MCU, i % MCU);
             let at = if block < 4 { (2 * mcu + block % 2, 2 * row + block / 2) } else { (mcu, row) };
-            self.take(i, source, at, rules.zero_up_to);
+            self.read_block(i, source, at, rules.zero_up_to);
         }
         let dc = [0, 1, 2].map(|component| self.choose_dc(component, blocks, rules));
         symbols.reserve(blocks)?;
@@ -74,7 +74,7 @@ impl TileEncoder {
 
     /// Reads the coefficients of block `i`, which is in column `x` and row `y` of its component.
     #[inline]
-    fn take(&mut self, i: usize, source: &Samples<'_>, (x, y): (usize, usize), zero_up_to: f32) {
+    fn read_block(&mut self, i: usize, source: &Samples<'_>, (x, y): (usize, usize), zero_up_to: f32) {
         let (component, (width, height)) = (component_of(i), source.size);
         let side = if component == 0 { 8 } else { 16 };
         if x * side >= width as usize || y * side >= height as usize {

@@ -358,11 +358,6 @@ mod tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod steps_tests {
-    use super::*;
 
     #[test]
     fn tables_that_libjpeg_refuses_are_refused() {
@@ -387,50 +382,5 @@ mod steps_tests {
             assert!(length > 0 || *step == Step::UNKNOWN);
             assert!(step.later() == 0 || step.end() == 0);
         }
-    }
-
-    #[test]
-    fn a_step_is_what_reading_symbol_by_symbol_gives() {
-        // The usual code of luma begins like this, and so do codes with long runs, values and no end.
-        let codes: [(&[u8], &[u8]); 3] = [
-            (&[0, 2, 1, 3, 3], &[0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21]),
-            (&[1, 1, 1, 1], &[0x00, 0xF1, 0xF0, 0x0A]),
-            (&[0, 0, 3], &[0x01, 0x02, 0x5C]),
-        ];
-        let mut kinds = [0; 4];
-        for (first, symbols) in codes {
-            let mut counts = [0; 16];
-            counts[..first.len()].copy_from_slice(first);
-            let table = AcTable::new(&counts, symbols).unwrap();
-            for (bits, step) in table.steps.iter().enumerate().filter(|(_, step)| step.later() == 0) {
-                // Other bits follow, so that two readers have the same bits only at the same place.
-                let word = (bits as u64) << (64 - INDEX_BITS) | 0x9E37_79B9_7F4A_7C15 >> INDEX_BITS;
-                let data = [word.to_be_bytes(), [0x55; 8], [0; 8]].concat();
-                let mut one_by_one = BitReader::new(&data);
-                one_by_one.refill();
-                let mut all_at_once = one_by_one;
-                step.skip(&mut all_at_once);
-                let (mut place, mut found) = (0, vec![]);
-                if *step == Step::UNKNOWN {
-                    assert!(table.code.look_up(bits).is_none());
-                    continue;
-                }
-                let mut ended = false;
-                while one_by_one.word() != all_at_once.word() || found.is_empty() && !ended {
-                    match table.read(&mut one_by_one).unwrap() {
-                        Ac::Coefficient(further, value) => {
-                            place += further;
-                            found.push((place, value));
-                        }
-                        Ac::End => ended = true,
-                    }
-                }
-                let nothing = (1, 0);
-                let wanted = (*found.first().unwrap_or(&nothing), *found.last().unwrap_or(&nothing));
-                assert_eq!((step.first(), step.second()), wanted, "{bits:010b}");
-                kinds[found.len() + usize::from(ended) - 1] += 1;
-            }
-        }
-        assert!(kinds[..3].iter().all(|&n| n > 10) && kinds[3] == 0, "{kinds:?}");
     }
 }

@@ -7,7 +7,7 @@
 //! clip.rs         turns one video into its clips: choose.rs, then video.rs or pictures.rs
 //! tracks.rs       the tracks of a clip: from its row of the manifest, and the sound of its video
 //! video_store.rs  opens videos, wherever they are, and keeps some open for the next clip of them
-//! pool.rs         decodes in worker processes; messages.rs: their messages and what a worker asks its run for
+//! worker_process.rs  decodes in worker processes; messages.rs: their messages and what a worker asks its run for
 //! confine/        the privileges that a worker gives up; fault.rs, tests/escape.rs: what tests make decoders do
 //! memory.rs       a bound for all videos in progress
 //! ```
@@ -22,12 +22,12 @@ mod options;
 mod ordered;
 mod packed;
 mod pictures;
-mod pool;
 mod sources;
 mod stamp;
 mod tracks;
 mod video;
 mod video_store;
+mod worker_process;
 
 pub(super) use clip::pack_one;
 pub(super) use confine::confine;
@@ -38,8 +38,8 @@ pub use options::{FrameChoice, FrameOptions, LimitOptions, MaxFailures, PictureO
 pub(super) use ordered::{Event, for_each};
 pub use packed::Failure;
 pub(super) use packed::{PackedClip, PackedFrame, PackedVideo};
-pub(super) use pool::Pool;
 pub(super) use sources::{PackResult, Sources};
 pub(super) use stamp::{InputStamps, ObjectStamp, look};
 pub(super) use tracks::sound_schema;
 pub(super) use video_store::{OpenVideos, VideoStore};
+pub(super) use worker_process::Pool;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::loader::decoded::FrameKey;
-use vidrec_jpeg::FoundTiles;
+use vidrec_jpeg::TileIndex;
 
 /// JPEGs begin at a multiple of so many bytes.
 const ALIGNMENT: u64 = 64;
@@ -30,7 +30,7 @@ struct KeptJpegs {
 /// A JPEG that a device can decode.
 #[derive(Debug, Clone)]
 pub(crate) struct DeviceJpeg {
-    pub tiles: Arc<FoundTiles>,
+    pub tiles: Arc<TileIndex>,
     /// Where the device keeps it, if it does: the first byte in its memory.
     pub kept_at: Option<u64>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct DeviceJpeg {
 struct KeptJpeg {
     /// The first byte in the memory.
     start: u64,
-    tiles: Arc<FoundTiles>,
+    tiles: Arc<TileIndex>,
     /// Whether its bytes are there. Until then, each batch that needs them brings them.
     is_there: bool,
 }
@@ -58,7 +58,7 @@ impl Device {
     }
 
     /// The place for the JPEG of a frame. `None` if the memory is full.
-    pub(super) fn place(&self, frame: FrameKey, tiles: &Arc<FoundTiles>) -> Option<u64> {
+    pub(super) fn place(&self, frame: FrameKey, tiles: &Arc<TileIndex>) -> Option<u64> {
         let mut kept = self.kept.lock();
         if let Some(known) = kept.jpegs.get(&frame) {
             return Some(known.start);
@@ -91,7 +91,7 @@ impl Device {
 mod tests {
     use super::*;
     use vidrec_jpeg::Planes;
-    use vidrec_jpeg::{Encoder, JpegDecoder, RegionDecoder};
+    use vidrec_jpeg::{Encoder, RegionDecoder};
 
     fn frame(number: u64, jpeg_length: u32) -> FrameKey {
         FrameKey { number, jpeg_length, ..FrameKey::default() }
@@ -101,7 +101,7 @@ mod tests {
     fn a_jpeg_has_a_place_at_once_and_is_there_once_its_bytes_are() {
         let mut jpeg = Vec::new();
         Encoder::new(90).unwrap().encode(&Planes::new(32, 16).unwrap(), &mut jpeg).unwrap();
-        let tiles = Arc::new(RegionDecoder::new(JpegDecoder::Auto).unwrap().tiles(&jpeg).unwrap().unwrap());
+        let tiles = Arc::new(RegionDecoder::new().unwrap().tiles(&jpeg).unwrap().unwrap());
         let device = Device::new(200);
         let [first, second, third] = [frame(0, 65), frame(1, 64), frame(2, 9)];
         assert_eq!([first, second, third].map(|frame| device.place(frame, &tiles)), [Some(0), Some(128), None]);

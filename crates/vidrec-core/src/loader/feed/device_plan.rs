@@ -16,7 +16,7 @@ use crate::loader::kernel::{DecodedForm, ExportedTables, Kernel, PictureSpec};
 use crate::loader::options::{Dtype, Normalize};
 use crate::stop::{self, Stop};
 use vidrec_format::error::Result;
-use vidrec_jpeg::{Coding, FoundTiles, Pixels, Region, Scale, TilesOfRegion};
+use vidrec_jpeg::{Coding, Pixels, Region, RegionTiles, Scale, TileIndex};
 
 /// The plan of a batch of these samples.
 pub(super) fn plan_tiles(
@@ -195,7 +195,7 @@ impl<'a> Planner<'a> {
     pub fn frame(&mut self, frame: &JpegFrame, found: &DeviceJpeg, placed: Placed<'_>) -> Option<()> {
         let Placed { table: &Table { scale, region, lines, .. }, place, number } = placed;
         let DeviceJpeg { tiles, kept_at } = found;
-        let TilesOfRegion { cut, columns, restart, rows } = tiles.of(region)?;
+        let RegionTiles { cut, columns, restart, rows } = tiles.in_region(region)?;
         let start = match *kept_at {
             Some(kept_at) => self.take(frame, kept_at)?,
             None => frame.bytes.start as u64,
@@ -246,7 +246,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Has the device keep a JPEG of the batch, if there is room.
-    fn keep(&mut self, frame: &JpegFrame, tiles: &Arc<FoundTiles>) {
+    fn keep(&mut self, frame: &JpegFrame, tiles: &Arc<TileIndex>) {
         let place = self.device.place(frame.key, tiles);
         let length = u64::from(frame.key.jpeg_length);
         if let Some(way) = place.and_then(|to| movement(frame.bytes.start as u64, to, length)) {

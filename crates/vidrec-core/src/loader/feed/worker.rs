@@ -11,9 +11,7 @@ use crate::loader::kernel::{self, Decoded, DecodedForm, Kernel, PictureBuffer, S
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
-use vidrec_jpeg::{
-    Cut, DecodedRegion, FoundTiles, JpegDecoder, Pixels, Region, RegionDecoder, Scale, TileGrid, between_reads, changed,
-};
+use vidrec_jpeg::{Cut, Pixels, Region, RegionDecoder, Scale, TileGrid, TileIndex, between_reads, changed};
 
 /// The maximum number of threads, unless the caller asks for more.
 const DEFAULT_THREADS: usize = 8;
@@ -98,7 +96,7 @@ pub(super) fn frame_key(clip: &Clip<'_>, t: u32) -> Result<FrameKey> {
 impl Worker {
     fn new() -> Result<Self> {
         let (planes, rgb, scratch, record) = Default::default();
-        Ok(Worker { decoder: RegionDecoder::new(JpegDecoder::Auto)?, planes, rgb, scratch, record })
+        Ok(Worker { decoder: RegionDecoder::new()?, planes, rgb, scratch, record })
     }
 
     /// Writes the picture of frame `t` of `clip` to `slot`. Takes it from the cache if the cache has the frame.
@@ -164,7 +162,7 @@ impl Worker {
     }
 
     /// Finds the tiles of a JPEG: see [`RegionDecoder::tiles`].
-    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<FoundTiles>> {
+    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<TileIndex>> {
         self.decoder.tiles(jpeg)
     }
 
@@ -201,26 +199,25 @@ impl Worker {
         let picture = self.decoder.format(jpeg)?;
         let kernel = fitting(kernel, (picture.size, picture.pixels), other);
         between_reads();
-        let (cut, pitches, decoded, whole) = match kernel.form {
+        let (cut, pitches, whole) = match kernel.form {
             DecodedForm::Planes(scale) => {
                 let mut grid = || self.decoder.grid(jpeg).unwrap_or(TileGrid { size: picture.size, tile_width: 0 });
                 let is_kept = cache.is_some_and(|cache| cache.has_room(grid(), scale).is_some());
                 let region = if is_kept { Region::whole(picture.size) } else { kernel.region };
-                let decoded = self.decoder.decode_region(jpeg, region, scale, &mut self.planes)?;
-                let DecodedRegion { cut, tiles, grid } = decoded;
+                let (cut, grid) = self.decoder.planes_and_grid(jpeg, region, scale, &mut self.planes)?;
                 if grid.size != picture.size {
                     return Err(changed());
                 }
                 let whole = if is_kept { Ok((grid, scale)) } else { Err(CacheUse::NoRoom) };
-                (cut, pitches(&cut, scale), tiles, whole)
+                (cut, pitches(&cut, scale), whole)
             }
             DecodedForm::Rgb => {
                 let (cut, pitches) = self.decode_rgb(jpeg, picture.size, kernel.region)?;
-                (cut, pitches, cut.tiles, Err(CacheUse::OtherFrame))
+                (cut, pitches, Err(CacheUse::OtherFrame))
             }
         };
         self.run(&kernel, &cut, pitches, slot);
-        let (tiles_decoded, tiles_skipped) = (decoded.into(), cut.skipped.into());
+        let (tiles_decoded, tiles_skipped) = (cut.tiles.into(), cut.skipped.into());
         Ok((DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped, cached: None }, whole))
     }
 

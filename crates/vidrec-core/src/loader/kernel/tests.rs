@@ -8,7 +8,7 @@ use super::*;
 use vidrec_format::random::Random;
 use vidrec_jpeg::Pixels;
 use vidrec_jpeg::Planes;
-use vidrec_jpeg::{Decoder, Encoder, JpegDecoder, RegionDecoder, Scale};
+use vidrec_jpeg::{Decoder, Encoder, RegionDecoder, Scale};
 
 /// All of `length` pixels from `start` on, as `out` pixels.
 fn whole(start: u32, length: u32, out: u32) -> Span {
@@ -192,7 +192,7 @@ proptest! {
 /// libjpeg-turbo decodes the whole JPEG to RGB. The kernel gets only the planes that it asks for.
 #[test]
 fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
-    let mut decoder = RegionDecoder::new(JpegDecoder::Auto).unwrap();
+    let mut decoder = RegionDecoder::new().unwrap();
     for frame in [(1, 1), (4, 9), (5, 1), (5, 7), (33, 35), (97, 61), (160, 48)] {
         let mut jpeg = Vec::new();
         let mut picture = Planes::new(frame.0, frame.1).unwrap();
@@ -404,7 +404,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
     let kernel = Kernel::new(target, view, frame, Pixels::Ycc420);
     let (DecodedForm::Planes(scale), region) = (kernel.form, kernel.region) else { panic!("planes") };
     let mut planes = [const { Vec::new() }; 3];
-    let cut = RegionDecoder::new(JpegDecoder::Auto).unwrap().planes(&jpeg, region, scale, &mut planes).unwrap();
+    let cut = RegionDecoder::new().unwrap().planes(&jpeg, region, scale, &mut planes).unwrap();
     let pitch = cut.luma_pitch(scale);
     let decoded = Decoded {
         planes: planes.each_ref().map(Vec::as_slice),

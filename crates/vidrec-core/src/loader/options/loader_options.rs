@@ -121,7 +121,7 @@ struct Samples(Vec<u64>);
 
 impl From<Samples> for Order {
     fn from(Samples(samples): Samples) -> Self {
-        Order::Given(samples.into())
+        Order::List(samples.into())
     }
 }
 

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 ///
 /// As a word (`Display`): `sequential`, `shuffled`, `blocks`, `homes`, `given`, `weighted` or `mix`.
 /// As JSON (serde): the name of the variant, with its fields if it has any, such as
-/// `{"Blocks": {"block": 64, "window": 8}}`. [`Order::Given`] reads a list of samples, and [`Order::Weighted`] a list
+/// `{"Blocks": {"block": 64, "window": 8}}`. [`Order::List`] reads a list of samples, and [`Order::Weighted`] a list
 /// of `weights`. Both are written as their digest, which is short and enough to compare two orders. So is a mix,
 /// which cannot be read.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, strum::Display)]
@@ -76,8 +76,8 @@ pub enum Order {
     /// get another crop each time.
     ///
     /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see `Frames`.
-    #[serde(serialize_with = "write_given", deserialize_with = "read_given")]
-    Given(Arc<[u64]>),
+    #[serde(serialize_with = "write_list", deserialize_with = "read_list")]
+    List(Arc<[u64]>),
     /// Draws *with replacement*, as many as there are samples. A sample may come several times in an epoch, each
     /// time with another crop, or never.
     #[serde(serialize_with = "write_weighted", deserialize_with = "read_weighted")]
@@ -105,7 +105,7 @@ impl Order {
     }
 
     /// The order of `n` samples in `epoch` under `seed`. The cost does not depend on `n`, except that
-    /// [`Order::Given`] searches its list.
+    /// [`Order::List`] searches its list.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl Order {
                 }
                 check_blocks(*block, *window)
             }
-            Order::Given(list) => match list.iter().find(|&&sample| sample >= n) {
+            Order::List(list) => match list.iter().find(|&&sample| sample >= n) {
                 Some(sample) => {
                     Err(Error::usage(format!("the order names sample {sample}")).expected(format!("less than {n}")))
                 }
@@ -157,7 +157,7 @@ impl Order {
             Order::Homes { homes, exchange, block, window } => {
                 Kind::Homes(Homes::new(n, homes.unwrap_or(1), *exchange, *block, *window, seed, epoch))
             }
-            Order::Given(list) => Kind::Given(list.clone()),
+            Order::List(list) => Kind::List(list.clone()),
             Order::Weighted(weights) => Kind::Weighted { weights: weights.clone(), seed, epoch },
             Order::Mixed(mixed) => Kind::Mixed { mixed: mixed.clone(), epoch },
         })
@@ -171,7 +171,7 @@ struct Digest {
     digest: String,
 }
 
-fn write_given<S: Serializer>(list: &Arc<[u64]>, to: S) -> std::result::Result<S::Ok, S::Error> {
+fn write_list<S: Serializer>(list: &Arc<[u64]>, to: S) -> std::result::Result<S::Ok, S::Error> {
     let mut digest = crc32fast::Hasher::new();
     list.iter().for_each(|sample| digest.update(&sample.to_le_bytes()));
     Digest { samples: list.len() as u64, digest: format!("{:08x}", digest.finalize()) }.serialize(to)
@@ -185,17 +185,17 @@ fn write_mixed<S: Serializer>(mixed: &Arc<Mixed>, to: S) -> std::result::Result<
     BTreeMap::from([("shares", mixed.describe(u64::MAX))]).serialize(to)
 }
 
-fn read_given<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Arc<[u64]>, D::Error> {
+fn read_list<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Arc<[u64]>, D::Error> {
     Vec::deserialize(from).map(Arc::from)
 }
 
 fn read_weighted<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Arc<Weights>, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Given {
+    struct WeightsJson {
         weights: Vec<f64>,
     }
-    Weights::new(&Given::deserialize(from)?.weights).map(Arc::new).map_err(D::Error::custom)
+    Weights::new(&WeightsJson::deserialize(from)?.weights).map(Arc::new).map_err(D::Error::custom)
 }
 
 /// The default number of neighbors in a block.
@@ -222,7 +222,7 @@ enum Kind {
     Shuffled(Permutation),
     Blocks(Blocks),
     Homes(Homes),
-    Given(Arc<[u64]>),
+    List(Arc<[u64]>),
     Weighted { weights: Arc<Weights>, seed: u64, epoch: u64 },
     Mixed { mixed: Arc<Mixed>, epoch: u64 },
 }
@@ -235,7 +235,7 @@ impl EpochOrder {
             Kind::Shuffled(permutation) => permutation.len(),
             Kind::Blocks(blocks) => blocks.len(),
             Kind::Homes(homes) => homes.len(),
-            Kind::Given(list) => list.len() as u64,
+            Kind::List(list) => list.len() as u64,
             Kind::Weighted { weights, .. } => weights.len(),
             Kind::Mixed { mixed, .. } => mixed.samples_per_epoch(),
         }
@@ -248,7 +248,7 @@ impl EpochOrder {
 
     /// Whether a sample may come more than once.
     pub fn repeats(&self) -> bool {
-        matches!(self.0, Kind::Given(_) | Kind::Weighted { .. })
+        matches!(self.0, Kind::List(_) | Kind::Weighted { .. })
     }
 
     /// The sample at `position` and, in a mix, the round through its source. `None` past the end.
@@ -268,7 +268,7 @@ impl EpochOrder {
             Kind::Shuffled(permutation) => permutation.get(position),
             Kind::Blocks(blocks) => blocks.get(position),
             Kind::Homes(homes) => homes.get(position),
-            Kind::Given(list) => list.get(usize::try_from(position).ok()?).copied(),
+            Kind::List(list) => list.get(usize::try_from(position).ok()?).copied(),
             Kind::Weighted { weights, seed, epoch } => {
                 (position < weights.len()).then(|| weights.draw(*seed, *epoch, position))
             }
@@ -299,7 +299,7 @@ mod tests {
             (Order::Shuffled, 9),
             (Order::Blocks { block: 2, window: 2 }, 9),
             (HOMES, 9),
-            (Order::Given([3, 3, 0].into()), 3),
+            (Order::List([3, 3, 0].into()), 3),
             (Order::Weighted(weights), 9),
         ] {
             let epoch = order.epoch(9, 1, 2).unwrap();
@@ -307,7 +307,7 @@ mod tests {
             assert!((0..length).all(|i| epoch.get(i).unwrap() < 9));
             assert_eq!(epoch.get(length), None, "{order:?}");
         }
-        let given = Order::Given([3, 3, 0].into()).epoch(9, 1, 2).unwrap();
+        let given = Order::List([3, 3, 0].into()).epoch(9, 1, 2).unwrap();
         assert_eq!([given.get(0), given.get(2)], [Some(3), Some(0)]);
     }
 
@@ -324,7 +324,7 @@ mod tests {
             (homes(Some(5), 1.01), "exchange"),
             (blocks(0, 2), "block is out of range"),
             (blocks(3, 0), "window"),
-            (Order::Given([0, 9].into()), "sample 9"),
+            (Order::List([0, 9].into()), "sample 9"),
             (Order::Weighted(weights), "weight"),
         ] {
             let e = order.epoch(9, 0, 0).unwrap_err().to_string();
@@ -342,7 +342,7 @@ mod tests {
         let read = |json| serde_json::from_str::<Order>(json).map_err(|e| e.to_string());
         assert_eq!(read(r#"{"Blocks": {}}"#), Ok(Order::Blocks { block: 64, window: 8 }));
         assert_eq!(read(r#"{"Homes": {}}"#), Ok(Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 }));
-        assert_eq!(read(r#"{"Given": [3, 0, 3]}"#), Ok(Order::Given([3, 0, 3].into())));
+        assert_eq!(read(r#"{"List": [3, 0, 3]}"#), Ok(Order::List([3, 0, 3].into())));
         let weights = Order::Weighted(Arc::new(Weights::new(&[1.0, 3.0]).unwrap()));
         assert_eq!(read(r#"{"Weighted": {"weights": [2, 6]}}"#), Ok(weights));
         assert!(read(r#"{"Weighted": {"weights": [-1]}}"#).unwrap_err().contains("weight"));
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn long_orders_are_written_as_their_digest() {
         let written = |order: Order| serde_json::to_string(&order).unwrap();
-        let given = |list: &[u64]| written(Order::Given(list.into()));
+        let given = |list: &[u64]| written(Order::List(list.into()));
         assert_eq!(given(&[1, 2]), given(&[1, 2]));
         assert_ne!(given(&[1, 2]), given(&[2, 1]));
         let weighted = |list: &[f64]| written(Order::Weighted(Arc::new(Weights::new(list).unwrap())));

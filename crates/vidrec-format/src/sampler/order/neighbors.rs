@@ -15,7 +15,7 @@ impl Order {
     /// | homes | the same with `n / homes` samples, for ranks that each read one home |
     ///
     /// If a batch holds parts of two windows, this counts the chance of each part. A block or home that is shorter
-    /// than others counts as a part of one. `None` for orders that do not know neighbors ([`Order::Given`],
+    /// than others counts as a part of one. `None` for orders that do not know neighbors ([`Order::List`],
     /// [`Order::Weighted`]), and if the number of homes is not given. 0 if there are fewer than two samples.
     ///
     /// ```

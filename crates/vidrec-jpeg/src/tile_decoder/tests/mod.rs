@@ -10,7 +10,8 @@ use super::idct::{self, Factors, Idct, IdctMachine, Quantization};
 use super::mcu::Block;
 use crate::fuzzing;
 use crate::fuzzing::{decoder, encoded, optimized, picture, planes};
-use crate::{Encoder, JpegDecoder, Region, RegionDecoder, Scale};
+use crate::region_decoder::JpegDecoder;
+use crate::{Encoder, Region, Scale};
 
 /// Decodes with both, on all machines and at all scales.
 fn compare(jpeg: &[u8], region: Region) {
@@ -24,42 +25,22 @@ fn compare(jpeg: &[u8], region: Region) {
 }
 
 #[test]
-fn every_quality_and_size_gives_libjpeg_turbos_planes() {
-    for quality in [1, 30, 60, 75, 90, 95, 100] {
-        for (width, height) in [(1, 1), (16, 16), (17, 33), (81, 67)] {
-            for noise in [1, 20, 255] {
-                compare(&encoded(&picture(width, height, noise), quality), Region::whole((width, height)));
+fn every_quality_size_and_table_gives_libjpeg_turbos_planes() {
+    for (quality, restart) in [(1, 1), (30, 1), (60, 2), (75, 2), (90, 3), (95, 3), (100, 6)] {
+        let mut encoder = Encoder::new(quality).unwrap();
+        encoder.set_effort(1).unwrap();
+        for noise in [1, 20, 255] {
+            for (width, height) in [(1, 1), (16, 16), (17, 33), (81, 67)] {
+                let (picture, mut jpeg) = (picture(width, height, noise), Vec::new());
+                compare(&encoded(&picture, quality), Region::whole((width, height)));
+                encoder.encode(&picture, &mut jpeg).unwrap();
+                compare(&jpeg, Region::whole((width, height)));
             }
+            let own_tables = optimized(&picture(96, 64, noise), quality, restart);
+            compare(&own_tables, Region { x: 40, y: 9, width: 30, height: 41 });
         }
     }
     compare(&encoded(&picture(1920, 1080, 9), 90), Region { x: 300, y: 200, width: 1000, height: 700 });
-}
-
-#[test]
-fn tables_of_its_own_and_tiles_of_any_width_give_libjpeg_turbos_planes() {
-    for (restart, quality) in [(1, 30), (2, 75), (3, 90), (6, 100)] {
-        for noise in [1, 20, 255] {
-            compare(
-                &optimized(&picture(96, 64, noise), quality, restart),
-                Region { x: 40, y: 9, width: 30, height: 41 },
-            );
-        }
-    }
-}
-
-#[test]
-fn what_effort_writes_gives_libjpeg_turbos_planes() {
-    for quality in [1, 75, 100] {
-        let mut encoder = Encoder::new(quality).unwrap();
-        encoder.set_effort(1).unwrap();
-        for (width, height) in [(1, 1), (16, 16), (17, 33), (81, 67)] {
-            for noise in [1, 20, 255] {
-                let mut jpeg = Vec::new();
-                encoder.encode(&picture(width, height, noise), &mut jpeg).unwrap();
-                compare(&jpeg, Region::whole((width, height)));
-            }
-        }
-    }
 }
 
 /// Every window of whole tiles, with seven tiles in a row of the picture. Any other window touches the same tiles
@@ -83,7 +64,7 @@ fn every_window_of_tiles_gives_libjpeg_turbos_planes() {
 fn headers_that_take_turns_are_not_mixed_up() {
     let sizes: Vec<_> = (1..40).map(|i| (16 * i, 16)).collect();
     let jpegs: Vec<_> = sizes.iter().map(|&(w, h)| encoded(&picture(w, h, 9), (w % 100 + 1) as u8)).collect();
-    let mut decoders = [JpegDecoder::Own, JpegDecoder::Turbo].map(|choice| RegionDecoder::new(choice).unwrap());
+    let mut decoders = [JpegDecoder::Own, JpegDecoder::Turbo].map(|choice| decoder(choice, IdctMachine::best()));
     for step in [1, 2, 7] {
         for i in (0..2 * sizes.len()).map(|i| i * step % sizes.len()) {
             let [ours, theirs] = &mut decoders;
@@ -134,7 +115,7 @@ fn a_cut_or_lengthened_tile_is_an_error_from_all() {
     let at = jpeg.windows(2).position(|pair| pair == [0xFF, 0xD1]).unwrap();
     for bad in [[&jpeg[..at - 3], &jpeg[at..]].concat(), [&jpeg[..at], &[0x55; 9], &jpeg[at..]].concat()] {
         for choice in [JpegDecoder::Auto, JpegDecoder::Own, JpegDecoder::Turbo] {
-            let mut decoder = RegionDecoder::new(choice).unwrap();
+            let mut decoder = decoder(choice, IdctMachine::best());
             let whole = planes(&mut decoder, &bad, Region::whole((64, 48)), Scale::Full);
             assert!(whole.unwrap_err().contains("damaged data"), "{choice:?}");
             // A region without the tile is not affected.
