@@ -133,7 +133,7 @@ fn loader(c: &mut Criterion) {
     for (name, coding) in [
         ("a-second-of-an-hour-of-sound", SoundCoding::Raw),
         ("a-second-of-an-hour-of-sound-in-flac", SoundCoding::Flac),
-        ("a-second-of-an-hour-of-sound-in-opus", SoundCoding::Opus { kilobits: None }),
+        ("a-second-of-an-hour-of-sound-in-opus", SoundCoding::Opus),
     ] {
         // A tone with some noise, which takes about half the bytes in FLAC.
         let noise = |i: i32| i.wrapping_mul(747_796_405).wrapping_add(12_345) >> 26;

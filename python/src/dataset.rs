@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use vidrec::edit::{Selection, SplitBy, split_clips, subset_clips};
+use vidrec::edit::{RatioSplit, Selection, split_clips, subset_clips};
 use vidrec::jpeg::Decoder;
 use vidrec::{Dtype, MixOptions, OpenOptions};
 
@@ -31,9 +31,6 @@ type Told = (u32, Option<u32>, String, String, String, (u32, u32), (u32, u32), b
 /// 64-bit integers of this machine.
 type ToldTrack = (String, (usize, Option<Vec<u8>>, Option<Vec<String>>, Vec<u8>, Option<Vec<u8>>, Option<(u32, u32)>));
 
-/// Name, clips, sources that were not found.
-type Part = (String, Vec<u64>, Vec<String>);
-
 #[pymethods]
 impl Dataset {
     #[new]
@@ -47,11 +44,10 @@ impl Dataset {
         py.detach(|| self.0.select(clips)).map(Dataset).map_err(raise)
     }
 
-    /// For each part its name, its clips, and the sources that were not found.
-    fn split(&self, py: Python<'_>, by: &str) -> PyResult<Vec<Part>> {
-        let by: SplitBy = from_json("parts", by)?;
-        let parts = self.wait(py, || split_clips(&self.0, &by))?;
-        Ok(parts.into_iter().map(|part| (part.name, part.clips, part.not_found)).collect())
+    /// The clips of each part.
+    fn split(&self, py: Python<'_>, split: &str) -> PyResult<Vec<Vec<u64>>> {
+        let split: RatioSplit = from_json("parts", split)?;
+        self.wait(py, || split_clips(&self.0, &split))
     }
 
     /// The clips that fit, and the sources that were not found.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use vidrec::edit::{self, Change, Changes, ClockStart, EditOptions, EditReport, Key, Selection, SplitBy};
+use vidrec::edit::{self, Change, Changes, ClockStart, EditOptions, EditReport, Key, RatioSplit, Selection};
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
@@ -68,12 +68,12 @@ pub fn split(
     options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
-    let by: SplitBy = from_json("parts", by)?;
+    let split: RatioSplit = from_json("parts", by)?;
     let (set, shards) = (set.get().clone(), sharding(options.shards.as_deref())?);
     let output = Output::new(out, options.overwrite, options.remote)?;
     let (mut reports, pushed) = task::run_and_upload(py, &progress, |tell, upload| {
         output.write_parts(upload, |folder, overwrite| {
-            edit::split(&set, &by, folder, &EditOptions { shards, overwrite }, tell)
+            edit::split(&set, &split, folder, &EditOptions { shards, overwrite }, tell)
         })
     })?;
     for report in &mut reports {

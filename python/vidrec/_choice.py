@@ -50,17 +50,7 @@ def by_ratio(
     """The rule of a random split."""
     together = {"Groups": [int(group) for group in groups]} if groups is not None else "Sources" if keep_sources else "Draws"
     parts = [(name, float(share)) for name, share in ratio]
-    return json.dumps({"Ratio": {"parts": parts, "seed": seed, "stratify": stratify, "keep_together": together}})
-
-
-def by_lists(lists: Mapping[str, Clips]) -> str:
-    """The rule of a split by lists of clips."""
-    return json.dumps({"Lists": [(name, listed(clips)) for name, clips in lists.items()]})
-
-
-def by_attribute(attribute: str) -> str:
-    """The rule of a split by the values of an attribute."""
-    return json.dumps({"Attribute": attribute})
+    return json.dumps({"parts": parts, "seed": seed, "stratify": stratify, "keep_together": together})
 
 
 def changes(

@@ -20,8 +20,8 @@ class RecipeOptions(TypedDict, total=False):
         samples a second, in step with the frames: gaps are filled with silence, overlaps cut. A clip of a
         segment has the segment's sound, any other the whole video's. A video without sound has no such track.
         16000 mixes all channels into one; 16000:stereo stores two. Sound is stored as FLAC, of which readers
-        get the same samples; with :raw at the end, as it is; with :opus or a bit rate, such as :opus:32k, as
-        Opus, which takes far fewer bytes and changes the sound a little.
+        get the same samples; with :raw at the end, as it is; with :opus, as Opus, which takes far fewer bytes
+        and changes the sound a little.
     caption_column
         The column of a manifest that is kept as the attribute caption. Default: caption
     classes

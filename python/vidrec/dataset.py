@@ -115,7 +115,7 @@ class Dataset(Sequence["Clip"]):
     """Clips, in order. Made by :func:`open`.
 
     Cheap to copy, to slice and to send to another process, which opens it by its path, with the same options. Slices, :meth:`select`,
-    :meth:`filter`, :meth:`subset`, :meth:`split`, :meth:`split_by` and :meth:`concat` share the files and copy no
+    :meth:`filter`, :meth:`subset`, :meth:`split` and :meth:`concat` share the files and copy no
     pictures.
 
     Examples
@@ -401,39 +401,8 @@ class Dataset(Sequence["Clip"]):
             numbers: Dict[Any, int] = {}
             groups = [numbers.setdefault(by(clip), len(numbers)) for clip in self]
         named = [(str(i), share) for i, share in enumerate(shares)]
-        return list(self._parts(_choice.by_ratio(named, seed, stratify, keep_sources, groups)).values())
-
-    def split_by(
-        self, attribute: Optional[str] = None, *, lists: Optional[Mapping[str, Clips]] = None
-    ) -> Dict[str, Dataset]:
-        """Split into several data sets by an attribute, or by lists of clips; as ``vidrec split`` does.
-
-        Parameters
-        ----------
-        attribute : str, optional
-            Make a part for each of its values. Clips without it are in no part.
-        lists : mapping, optional
-            Instead: clips by number or by source for each part's name. Clips in no list are in no part.
-
-        Returns
-        -------
-        dict of str to Dataset
-            Each in the order of this data set. Sources that are not in the data set cause a warning.
-
-        Examples
-        --------
-        >>> parts = vidrec.open("train").split_by(lists={"a": [0, 1], "b": ["right/7.mp4"]})
-        >>> len(parts["a"]), parts["b"][0].source
-        (2, 'right/7.mp4')
-        """
-        if (attribute is None) == (lists is None):
-            raise UsageError("split_by takes either attribute or lists")
-        return self._parts(_choice.by_lists(lists or {}) if attribute is None else _choice.by_attribute(attribute))
-
-    def _parts(self, how: str) -> Dict[str, Dataset]:
-        parts = self._inner.split(how)
-        _warn([source for _, _, missing in parts for source in missing], 4)
-        return {name: self.select(np.array(clips, np.int64)) for name, clips, _ in parts}
+        parts = self._inner.split(_choice.by_ratio(named, seed, stratify, keep_sources, groups))
+        return [self.select(np.array(clips, np.int64)) for clips in parts]
 
     @staticmethod
     def concat(parts: Sequence[Dataset]) -> Dataset:

@@ -69,10 +69,8 @@ def merge(
     -------
     vidrec.results.EditReport
         ``output``, ``clips``, ``frames``, ``bytes``, ``shards``, ``left_out`` (clips of the inputs that are not in the
-        output), ``not_found`` (clips that changes name and the data set does not have) and ``notes``, such as
-        data sets without labels beside others, settings that differ, and sources that are in several data sets. With
-        ``append``, all of this is about the clips that were added, and ``whole`` has the ``clips`` and ``frames`` of the data
-        set that grew.
+        output), ``not_found`` (clips that changes name and the data set does not have) and ``notes``, such as settings that
+        differ. With ``append``, all of this is about the clips that were added.
 
     Examples
     --------
@@ -80,8 +78,8 @@ def merge(
     24
     >>> vidrec.subset("train", "grows", clips=range(4)).clips
     4
-    >>> vidrec.merge(["train"], "grows", append=True).whole.clips
-    16
+    >>> vidrec.merge(["train"], "grows", append=True).clips
+    12
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
     sets = [opened(path, storage)._inner for path in paths]
@@ -100,13 +98,11 @@ def split(
     path: Union[Dataset, Path],
     output: Path,
     *,
-    ratios: Optional[Sequence[float]] = None,
+    ratios: Sequence[float],
     names: Optional[Sequence[str]] = None,
     seed: int = 0,
     stratify: bool = True,
     keep_sources: bool = True,
-    lists: Optional[Mapping[str, Clips]] = None,
-    attribute: Optional[str] = None,
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
@@ -119,8 +115,8 @@ def split(
 ) -> List[EditReport]:
     """Write the parts of a data set as data sets of their own: ``output/train``, ``output/val`` and so on.
 
-    The parts are those of :meth:`vidrec.Dataset.split` and :meth:`vidrec.Dataset.split_by`, which write nothing, and of
-    the program ``vidrec split``.
+    The parts are those of :meth:`vidrec.Dataset.split`, which writes nothing, and of the program ``vidrec split``.
+    :func:`subset` makes a part by a list of clips or by an attribute.
 
     Parameters
     ----------
@@ -128,16 +124,12 @@ def split(
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
         Folder to make the folders of the parts in, or a location such as ``"s3://bucket/parts"``.
-    ratios : sequence of float, optional
-        The share of each part, such as ``[0.8, 0.1, 0.1]``. Give this, ``lists`` or ``attribute``.
+    ratios : sequence of float
+        The share of each part, such as ``[0.8, 0.1, 0.1]``.
     names : sequence of str, optional
-        With ``ratios``: the name of each part. Default: train and val, or train, val and test.
+        The name of each part. Default: train and val, or train, val and test.
     seed, stratify, keep_sources
-        With ``ratios``: as for :meth:`vidrec.Dataset.split`.
-    lists : mapping, optional
-        Clips by number or by source for each name of a part, as for :meth:`vidrec.Dataset.split_by`.
-    attribute : str, optional
-        Make a part for each value of this attribute.
+        As for :meth:`vidrec.Dataset.split`.
     shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
@@ -151,19 +143,12 @@ def split(
     >>> [part.clips for part in vidrec.split("train", "parts", ratios=[0.5, 0.5], seed=3)]
     [6, 6]
     """
-    if (ratios is not None) + (lists is not None) + (attribute is not None) != 1:
-        raise UsageError("split takes exactly one of ratios, lists and attribute")
-    if attribute is not None:
-        parts = _choice.by_attribute(attribute)
-    elif lists is not None:
-        parts = _choice.by_lists(lists)
-    else:
-        shares = list(ratios or [])
-        usual = ["train", "val", "test"][: len(shares)] if len(shares) in (2, 3) else []
-        names = usual if names is None else list(names)
-        if len(names) != len(shares):
-            raise UsageError(f"ratios has {len(shares)} shares, but names has {len(names)}")
-        parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
+    shares = list(ratios)
+    usual = ["train", "val", "test"][: len(shares)] if len(shares) in (2, 3) else []
+    names = usual if names is None else list(names)
+    if len(names) != len(shares):
+        raise UsageError(f"ratios has {len(shares)} shares, but names has {len(names)}")
+    parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
     options = _output_options(shards, overwrite, remote)

@@ -98,11 +98,7 @@ fn outcome(reports: &[EditReport]) -> Outcome {
 fn render(r: &EditReport) -> String {
     const SHOWN: usize = 10;
     let (clips, frames, shards) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.shards, "shard"));
-    let added = if r.whole.is_some() { "added " } else { "" };
-    let mut text = format!("{}: {added}{clips}, {frames}, {} in {shards}\n", r.output, bytes(r.bytes));
-    if let Some(whole) = &r.whole {
-        text += &format!("  now {}, {}\n", count(whole.clips, "clip"), count(whole.frames, "frame"));
-    }
+    let mut text = format!("{}: {clips}, {frames}, {} in {shards}\n", r.output, bytes(r.bytes));
     for note in &r.notes {
         text += &format!("  {}\n", printable(note));
     }
@@ -119,12 +115,6 @@ fn render(r: &EditReport) -> String {
 pub fn parse_pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), value.to_owned())) }
-}
-
-/// `NAME=FILE`.
-pub fn parse_file_pair(text: &str) -> Result<(String, PathBuf), String> {
-    let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
-    if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), file.into())) }
 }
 
 #[cfg(test)]

@@ -12,8 +12,7 @@ use crate::cli::{change_table, clip_list};
 /// Write some clips of a data set, or all of them, as a data set of their own.
 ///
 /// vidrec takes a clip if it fits everything that is given. Order, labels and class names stay as they are, except for the
-/// changes that are given. JPEGs are copied byte for byte, and their checksums compared. If all clips stay and only attributes and
-/// names of classes change, the output shares the record files with the input by hard links.
+/// changes that are given. JPEGs are copied byte for byte, and their checksums compared.
 ///
 /// A FILE names clips in one of these ways: on each line a source, or `#12 a/b.mp4`, a clip's number counted from 0 and its
 /// source, as `vidrec check --list` writes; a number on each line; a .csv, .tsv or .jsonl table with a column clip or source,

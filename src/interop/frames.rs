@@ -42,10 +42,10 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
         for (t, frame) in clip.frames().enumerate() {
             let frame = frame?;
             frame.check()?;
-            folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
+            folder.write(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
         }
         let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
-        folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
+        folder.write(format!("{name}/{CLIP_FILE}"), &json)?;
         counter.add(clip.frame_count().into(), 0)?;
     }
     clip_json::write_meta(dataset, &mut folder)?;

@@ -36,13 +36,12 @@ fn a_set_goes_through_all_of_them() {
     fs::write(shell.at("labels.csv"), "clip,label\n0,jump\n").unwrap();
     shell.run("subset first --changes labels.csv -o other", 0);
     let both = shell.text("merge set other -o both", 0);
-    let differ = "the data sets differ in quality (not set, 30)";
-    let repeated = "7 clips come from a source that another data set has, too, such as \"dir/é0.mp4\"";
-    assert!(both.contains(differ) && both.contains(repeated), "{both}");
+    let differ = "the data sets differ in quality";
+    assert!(both.contains(differ), "{both}");
     fs::rename(shell.at("both"), shell.at("grown")).unwrap();
     shell.run("subset set -o grown --overwrite", 0);
     let grown = shell.text("merge other --append -o grown", 0);
-    assert!(grown.contains(differ) && grown.contains(repeated), "{grown}");
+    assert!(grown.contains(differ), "{grown}");
     let seen = shell.text("inspect grown", 0);
     assert!(seen.contains("settings of some clips: quality"), "{seen}");
     for set in ["merged", "parts/train", "parts/val", "one", "all", "some"] {
@@ -82,22 +81,17 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
 
     fs::write(shell.at("list.txt"), "\u{feff}dir/é0.mp4\r\n\r\nno.mp4\n").unwrap();
     let before = files(&shell.at("set"));
-    for line in [
-        "subset set -o listed --list list.txt",
-        "subset set -o set --overwrite --exclude list.txt",
-        "split set -o lists --list a=list.txt",
-    ] {
+    for line in ["subset set -o listed --list list.txt", "subset set -o set --overwrite --exclude list.txt"] {
         let e = shell.error(line, 1);
         assert!(e.contains("list.txt: line 3: no clip of the data set comes from \"no.mp4\""), "{line}: {e}");
     }
-    assert!(!shell.at("listed").exists() && !shell.at("lists").exists() && files(&shell.at("set")) == before);
+    assert!(!shell.at("listed").exists() && files(&shell.at("set")) == before);
     fs::write(shell.at("list.csv"), "source\nno.mp4\nno2.mp4\n").unwrap();
     let e = shell.error("subset set -o listed --exclude list.csv", 1);
     assert!(e.contains("comes from \"no.mp4\", nor from 1 more"), "{e}");
     fs::write(shell.at("list.txt"), "\u{feff}dir/é0.mp4\r\n\r\n").unwrap();
     shell.run("subset set -o listed --list list.txt", 0);
-    shell.run("split set -o lists --list a=list.txt", 0);
-    assert_eq!(clips(&shell.at("lists/a")), clips(&shell.at("listed")));
+    assert_eq!(sources(&shell, "listed"), ["dir/é0.mp4"]);
     assert!(shell.error("subset set -o x --list no.txt", 1).contains("no.txt: cannot read the list"));
 }
 
@@ -112,7 +106,6 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("split set -o out --ratio 0.5,0.4", 1, "add up to 1"),
         ("split set -o out --ratio 0.5,0.5 --names a", 1, "--ratio has 2 shares, and --names 1"),
         ("split set -o out --ratio 0.5,0.5 --names a,../b", 1, "cannot be the name of a part"),
-        ("split set -o out --ratio 0.5,0.5 --attribute split", 2, "cannot be used with"),
         ("subset set -o out --class no", 1, "there is no class \"no\""),
         ("subset set -o out --clips 7", 1, "there is no clip 7"),
         ("subset set -o out --where split", 2, "expected NAME=VALUE"),
@@ -237,9 +230,10 @@ fn what_is_found_wrong_can_be_left_out() {
     assert_eq!(sources(&shell, "one"), ["dir/é4.mp4"]);
     fs::write(shell.at("numbers.txt"), "6\n0\n").unwrap();
     fs::write(shell.at("both.json"), "[1, \"dir/é2.mp4\", {\"source\": \"dir/é3.mp4\"}]").unwrap();
-    shell.run("split set -o parts --list a=numbers.txt --list b=both.json", 0);
-    assert_eq!(sources(&shell, "parts/a"), ["dir/é0.mp4", "dir/é6.mp4"]);
-    assert_eq!(sources(&shell, "parts/b"), ["dir/é1.mp4", "dir/é2.mp4", "dir/é3.mp4"]);
+    shell.run("subset set -o a --list numbers.txt", 0);
+    assert_eq!(sources(&shell, "a"), ["dir/é0.mp4", "dir/é6.mp4"]);
+    shell.run("subset set -o b --list both.json", 0);
+    assert_eq!(sources(&shell, "b"), ["dir/é1.mp4", "dir/é2.mp4", "dir/é3.mp4"]);
 
     save(&shell, "inspect set --stats", 0, "stats.json");
     save(&shell, "inspect set", 0, "overview.json");
@@ -271,21 +265,6 @@ fn labeled(shell: &Place, name: &str, labels: &[Option<u32>]) {
     writer.finish().unwrap();
 }
 
-#[test]
-fn data_sets_without_labels_beside_others_are_named() {
-    let shell = shell();
-    labeled(&shell, "some", &[Some(3), None]);
-    labeled(&shell, "none", &[None, None]);
-    let note = "none: its 2 clips have no label, but clips of the other data sets have labels";
-    assert_eq!(shell.json("merge some none -o both", 0)["notes"], serde_json::json!([note]));
-    let text = shell.text("merge none some -o both --overwrite", 0);
-    assert!(text.contains(&format!("\n  {note}\n")), "{text}");
-    for line in ["merge none none -o both --overwrite", "merge some some -o both --overwrite"] {
-        assert_eq!(shell.json(line, 0)["notes"], serde_json::json!([]), "{line}");
-    }
-    assert!(shell.text("merge none --append -o some", 0).contains(note));
-}
-
 /// A command that ended before it said that it was done is repeated.
 #[test]
 fn what_is_appended_twice_is_added_once() {
@@ -294,13 +273,14 @@ fn what_is_appended_twice_is_added_once() {
     labeled(&shell, "one", &[Some(1), Some(1)]);
     labeled(&shell, "two", &[Some(0)]);
     let text = shell.text("merge one two --append -o grows", 0);
-    assert!(text.contains("grows: added 3 clips,") && text.contains("now 5 clips"), "{text}");
+    assert!(text.contains("grows: 3 clips,"), "{text}");
     let report = shell.json("merge one two --append -o grows", 0);
-    assert_eq!((&report["clips"], &report["shards"], &report["whole"]["clips"]), (&0.into(), &0.into(), &5.into()));
+    assert_eq!((&report["clips"], &report["shards"]), (&0.into(), &0.into()));
     assert!(report["notes"][0].as_str().unwrap().contains("already has these clips"), "{report}");
     // Another label makes it another clip.
     labeled(&shell, "three", &[Some(1)]);
-    assert!(shell.text("merge three --append -o grows", 0).contains("now 6 clips"));
+    shell.run("merge three --append -o grows", 0);
+    assert_eq!(sources(&shell, "grows").len(), 6);
     shell.run("verify grows", 0);
 }
 

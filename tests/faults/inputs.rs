@@ -29,7 +29,6 @@ impl Inputs {
         damage(&inputs.at("damaged"), 1, 0);
         fs::write(inputs.at("labels.csv"), "source,label\ndir/é0.mp4,swim\ndir/é3.mp4,walk\n").unwrap();
         fs::write(inputs.at("texts.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"two\",\"label\":1}\n").unwrap();
-        fs::write(inputs.at("notes.csv"), "source,note\ndir/é0.mp4,hello\ndir/é4.mp4,there\n").unwrap();
         for format in ["mxnet", "gulp", "frames"] {
             inputs.vidrec(inputs.temp.path(), &format!("export {format} {{in}}/a -o {format}"));
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use proptest::prelude::*;
-use vidrec::edit::{self, Changes, ClockStart, EditOptions, RatioSplit, Selection, SplitBy};
+use vidrec::edit::{self, Changes, ClockStart, EditOptions, RatioSplit, Selection};
 use vidrec::{
     ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, RepairReport, Sharding, SoundCoding, Track, TrackCoding,
     TrackTimes, TrackTiming, TrackType, TrackValues, TrackView, VerifyOptions, Writer, WriterOptions, no_progress,
@@ -71,7 +71,7 @@ fn depth() -> Track {
 /// The same in Opus.
 fn speech() -> Track {
     let numbers: Vec<i16> = (0..9000).map(|i| (f64::from(i % 400 * (i % 400)).sin() * 3000.0) as i16).collect();
-    Track { name: "speech".into(), coding: SoundCoding::Opus { kilobits: Some(16) }, ..sound(&numbers) }
+    Track { name: "speech".into(), coding: SoundCoding::Opus, ..sound(&numbers) }
 }
 
 /// Four clips of two frames in two shards: with two tracks, none, one without values, and five.
@@ -249,7 +249,7 @@ fn every_edit_carries_tracks() {
     edit::subset(&set, &selection, &Changes::default(), at("subset"), &options, &mut no_progress).unwrap();
     assert_eq!(said(&verified(&at("subset"))), all[2..]);
     let parts = vec![("x".to_owned(), 0.5), ("y".to_owned(), 0.5)];
-    let by = SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() });
+    let by = RatioSplit { parts, ..RatioSplit::default() };
     edit::split(&set, &by, at("split"), &options, &mut no_progress).unwrap();
     let halves = ["split/x", "split/y"].map(|half| verified(&at(half)));
     edit::merge(&halves, at("merge"), &options, &mut no_progress).unwrap();

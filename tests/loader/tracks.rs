@@ -221,7 +221,7 @@ fn coded_sound_gives_the_values_of_raw_sound() {
 /// The same sample has the same value whatever window is asked for, within a block and across several.
 #[test]
 fn a_part_of_sound_in_opus_has_the_values_that_it_has_in_the_whole() {
-    gives_the_values_of_the_whole(SoundCoding::Opus { kilobits: None }, TrackCoding::Opus);
+    gives_the_values_of_the_whole(SoundCoding::Opus, TrackCoding::Opus);
 }
 
 fn gives_the_values_of_the_whole(coding: SoundCoding, stored: TrackCoding) {

@@ -52,26 +52,15 @@ def test_the_program_and_python_split_alike(segments, tmp_path, ratio, seed, str
         assert sum(map(len, sources)) == len(set.union(*sources)) == 12
 
 
-def test_parts_by_attribute_and_by_lists_are_those_of_the_program(segments, tmp_path):
-    program("split", segments, "-o", tmp_path, "--attribute", "weather")
-    parts = vidrec.open(segments).split_by("weather")
-    assert list(parts) == ["rain", "sun"]
-    assert all(clips(part) == clips(vidrec.open(tmp_path / name)) for name, part in parts.items())
-    lists = {"few": [3, 1], "videos": ["left/4.mp4", "none.mp4"]}
-    for name, listed in lists.items():
-        (tmp_path / name).write_text("".join(f"{item}\n" for item in listed))
-    options = [f"--list={name}={tmp_path / name}" for name in lists]
+def test_lists_with_clips_that_are_not_there_warn_or_are_refused(segments, tmp_path):
+    (tmp_path / "list.txt").write_text("left/4.mp4\nnone.mp4\n")
     # What only looks at a data set warns; what writes one refuses.
-    program("split", segments, "-o", tmp_path / "lists", *options, status=1)
+    program("subset", segments, "-o", tmp_path / "out", "--list", tmp_path / "list.txt", status=1)
+    listed = ["left/4.mp4", "none.mp4"]
     with pytest.raises(vidrec.UsageError, match="no clip of the data set comes from .none.mp4."):
-        vidrec.split(segments, tmp_path / "lists", lists=lists)
+        vidrec.subset(segments, tmp_path / "out", clips=listed)
     with pytest.warns(UserWarning, match="not in the data set: none.mp4"):
-        parts = vidrec.open(segments).split_by(lists=lists)
-    (tmp_path / "videos").write_text("left/4.mp4\n")
-    program("split", segments, "-o", tmp_path / "lists", *options)
-    assert all(clips(part) == clips(vidrec.open(tmp_path / "lists" / name)) for name, part in parts.items())
-    with pytest.raises(vidrec.UsageError, match="two lists"):
-        vidrec.open(segments).split_by(lists={"a": [0], "b": ["left/0.mp4"]})
+        assert len(vidrec.open(segments).subset(clips=listed)) == 3
 
 
 @pytest.mark.parametrize(

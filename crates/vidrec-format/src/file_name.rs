@@ -194,9 +194,6 @@ pub(crate) const FAILURES_STEM: &str = "failures";
 /// The folder in a data set's folder with the plan and the shards of a pack that is not finished.
 pub const PACK: &str = ".vidrec.pack";
 
-/// Names of files and folders in which versions before this one kept interrupted work.
-pub const OLDER: [&str; 3] = [".pack.journal", ".parts", ".vidrec.intent"];
-
 /// The number of hexadecimal digits of a digest in a name: 48 bits distinguish a file from any other with its number.
 const DIGITS: usize = 12;
 

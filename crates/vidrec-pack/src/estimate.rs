@@ -16,7 +16,7 @@ use super::work::{
 };
 use crate::video;
 use vidrec_core::progress::{Progress, ProgressFn, tell};
-use vidrec_core::store::disk::free_space;
+use vidrec_core::store::disk::folder::free_space;
 use vidrec_format::error::{Error, Result};
 
 /// The most videos that are packed for an estimate.
@@ -129,7 +129,7 @@ pub fn estimate<P: AsRef<Path>>(
         ssim: report.ssim,
         seconds: share(busy.as_secs_f64()) / options.resources.threads_for(present.len()) as f64,
         probe_failures: report.failures,
-        free_bytes: free_space::free_space(out.as_ref())?,
+        free_bytes: free_space(out.as_ref())?,
     })
 }
 

@@ -30,7 +30,6 @@ from .reports import (
     Summary,
 )
 from .writes import (
-    DatasetSize,
     EditReport,
     ExportReport,
     FetchReport,
@@ -82,7 +81,6 @@ __all__ = [
     "TrackStats",
     "VerifyReport",
     "VideoWarning",
-    "DatasetSize",
     "WriteReport",
     "WrittenPlan",
 ]

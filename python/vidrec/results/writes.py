@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import Tuple
 
 from ._result import Result
-
-
-@dataclass(frozen=True, repr=False)
-class DatasetSize(Result):
-    """The size of a data set."""
-
-    clips: int
-    """Number of clips."""
-    frames: int
-    """Number of frames."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,8 +28,6 @@ class EditReport(Result):
     """Clips that changes name and the data set does not have, in the order of the changes."""
     notes: Tuple[str, ...]
     """What else is worth knowing: settings that differ, things that were not copied."""
-    whole: Optional[DatasetSize] = None
-    """Of :func:`vidrec.merge` with ``append``: the data set with what was added. None of other edits."""
     left_behind: Tuple[str, ...] = ()
     """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""

@@ -19,7 +19,7 @@ use vidrec_core::store::disk::publication::{LeftBehind, Replaced};
 use vidrec_core::store::disk::{FolderLock, folder_of};
 use vidrec_format::crc32;
 use vidrec_format::data_binding::{DataBinding, edge_crc32};
-use vidrec_format::dataset_json::{DatasetJson, ShardJson};
+use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::file_name::{FileKind, FileName};
 use vidrec_format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use vidrec_format::meta::FOREIGN_RECORDS;
@@ -68,16 +68,16 @@ pub fn import_in_place(
     let mut report = ImportReport::default();
     let mut ready = Vec::new();
     for (path, index_path) in files.iter().zip(&index_paths) {
-        let (index, json) = index_of(path, index_path, time_base, mxnet, counter)?;
-        report.clips += json.clips;
-        report.frames += json.frames;
+        let index = index_of(path, index_path, time_base, mxnet, counter)?;
+        report.clips += index.json.clips;
+        report.frames += index.json.frames;
         report.bytes += index.length;
-        ready.push((index, json));
+        ready.push(index);
     }
     if is_whole_folder {
         report.left_behind = publish(folder, lock, ready, index_paths, overwrite)?;
     } else if let [_] = files {
-        ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
+        ready.into_iter().try_for_each(|index| index.file.publish())?;
         let note =
             "vidrec did not write dataset.json, because the folder has other record files: open each .rec by itself";
         report.notes.push(note.into());
@@ -93,7 +93,7 @@ pub fn import_in_place(
 fn publish(
     folder: &Path,
     lock: FolderLock,
-    indexes: Vec<(FinishedIndex, ShardJson)>,
+    indexes: Vec<FinishedIndex>,
     earlier: Vec<PathBuf>,
     overwrite: bool,
 ) -> Result<LeftBehind> {
@@ -101,14 +101,14 @@ fn publish(
     let mut replaced = Replaced::default();
     if overwrite {
         replaced = there;
-        replaced.files.extend(indexes.iter().map(|(_, json)| json.index_file.clone()));
+        replaced.files.extend(indexes.iter().map(|index| index.json.index_file.clone()));
     }
     // These are indexes that an earlier import without a dataset.json wrote.
     let earlier = earlier.iter().filter(|path| path.exists()).map(|path| FileName::of(path));
     let removable = replaced.removable.into_iter().map(Ok).chain(earlier).collect::<Result<_>>()?;
     let replaced = Replaced { removable, ..replaced };
-    let json = DatasetJson::new(&meta(), indexes.iter().map(|(_, json)| json.clone()).collect());
-    let files = indexes.into_iter().map(|(index, json)| (index.file.seal(), json.index_file)).collect();
+    let json = DatasetJson::new(&meta(), indexes.iter().map(|index| index.json.clone()).collect());
+    let files = indexes.into_iter().map(|index| (index.file.seal(), index.json.index_file)).collect();
     writer::stage(folder, lock, files, &json, replaced)?.publish()
 }
 
@@ -130,7 +130,7 @@ fn index_of(
     time_base: (u32, u32),
     mxnet: &MxnetOptions,
     counter: &mut Counter<'_, '_>,
-) -> Result<(FinishedIndex, ShardJson)> {
+) -> Result<FinishedIndex> {
     let file = RecordFile::open(path, mxnet)?;
     let whole = |e: Error| e.hint(Hint::Import).hint(Hint::Set("salvage"));
     if let Some((_, e)) = file.faults(mxnet).into_iter().next() {
@@ -146,7 +146,7 @@ fn index_of(
             .found(file.records.len()));
     }
     let mut decoder = Decoder::new()?;
-    let mut index = IndexWriter::create(index_path)?;
+    let mut index = IndexWriter::default();
     for run in &groups.clips {
         let added = file.clip(run, groups.by_id2, time_base).and_then(|clip| {
             let ((width, height), frames) = entries(&mut decoder, &file, run.clone())?;
@@ -160,9 +160,7 @@ fn index_of(
         sha256: Sha256::digest(&file.bytes[..]).into(),
         edge_crc32: edge_crc32(&file.bytes),
     };
-    let index = index.finish(&binding, None, &meta())?;
-    let json = index.listed(FileName::of(path)?, &binding);
-    Ok((index, json))
+    index.finish(index_path, (FileName::of(path)?, &binding), None, &meta())
 }
 
 /// Returns the entries of a clip's frames, and their width and height if all frames have the same.

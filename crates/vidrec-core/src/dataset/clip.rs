@@ -8,7 +8,7 @@ use crate::dataset::request_ranges::request_ranges;
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::ClipInfo;
 use crate::dataset::{Frame, Shard};
-use crate::store::disk::system::Advice;
+use crate::store::disk::regular_file::Advice;
 use crate::store::remote::RemoteFile;
 use vidrec_format::{ClipEntry, Error, FrameEntry, JsonObject, Result, clip_entry};
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::store::disk::map::MappedFile;
-use crate::store::disk::positional::PositionalFile;
-use crate::store::disk::system::Advice;
+use crate::store::disk::open_files::PositionalFile;
+use crate::store::disk::regular_file::Advice;
 use crate::store::remote::RemoteFile;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};

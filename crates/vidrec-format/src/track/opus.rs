@@ -12,9 +12,6 @@ pub const MAX_CHANNELS: usize = 2;
 /// The rates that Opus knows, in values per second.
 pub const RATES: [u32; 5] = [8000, 12_000, 16_000, 24_000, 48_000];
 
-/// The bits per second that a user can choose.
-pub const BITS: std::ops::RangeInclusive<u32> = 6000..=510_000;
-
 /// The packets of a second.
 const PACKETS: u32 = 50;
 
@@ -36,7 +33,7 @@ pub fn block_values(rate: u32) -> usize {
     (rate / 2).max(1) as usize
 }
 
-/// The default bits per second: of each channel, 8000 and one for each value.
+/// The bits per second: of each channel, 8000 and one for each value.
 pub fn usual_bits(rate: u32, channels: usize) -> u32 {
     (8000 + rate) * channels as u32
 }

@@ -9,9 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use vidrec_core::dataset::{Io, Source};
+use vidrec_core::store::disk::publication::sha256_of;
 use vidrec_core::store::disk::regular_file::{Links, open_regular, read_if_there, refuse_link};
 use vidrec_core::store::disk::{
-    AtomicFile, FolderLock, Temporary, folder, give_name, name_once, remove_file, sync_folder, write_file,
+    AtomicFile, FolderLock, Temporary, folder, name_once, remove_file, sync_folder, write_file,
 };
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::{Bucket, Remote};
@@ -120,7 +121,7 @@ impl Place {
         match &self.bucket {
             None => {
                 // The folder for receipts. Those of a plan that is gone are of no other one.
-                folder::remove(&self.path("parts"), &[])?;
+                folder::remove(&self.path("parts"))?;
                 folder::create(&self.path("parts"))?;
                 jobs.rename(&self.path(name))?;
                 write_file(&self.path(PLAN), &bytes)
@@ -198,18 +199,13 @@ impl Place {
 
     /// Takes the complete files of a shard, each with its name in this place. A file of the same name is replaced: it has
     /// the same contents, unless it is damaged. Calls `told` repeatedly if that takes long.
-    pub fn take(
-        &self,
-        files: &[(Temporary, FileName)],
-        attempt: u32,
-        told: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<()> {
+    pub fn take(&self, files: Vec<(Temporary, FileName)>, told: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         if let Some(bucket) = &self.bucket {
             return files
                 .iter()
                 .try_for_each(|(file, name)| bucket.upload(name, file.path(), &|_| Ok(()), &mut |_| told()));
         }
-        files.iter().try_for_each(|(file, name)| give_name(file.path(), &self.path(name), attempt))?;
+        files.into_iter().try_for_each(|(mut file, name)| file.rename(&self.path(&name)))?;
         sync_folder(&self.folder())
     }
 
@@ -220,7 +216,8 @@ impl Place {
 
     /// Removes the folder of a plan, with `plan.json` first: a folder without it has no plan, whatever else is left.
     pub fn remove_folder(&self) -> Result<()> {
-        folder::remove(&self.folder(), &[PLAN])
+        remove_file(&self.path(PLAN))?;
+        folder::remove(&self.folder())
     }
 }
 
@@ -231,8 +228,8 @@ fn own(name: &str) -> String {
 
 /// Returns the name of a list of videos, with digits of its digest, so that two planners cannot replace each other's
 /// lists.
-pub(super) fn name_of_jobs(jobs: &mut AtomicFile) -> Result<String> {
-    Ok(file_name::with_digest("jobs", &jobs.sha256()?, "jsonl"))
+pub(super) fn name_of_jobs(jobs: &AtomicFile) -> Result<String> {
+    Ok(file_name::with_digest("jobs", &sha256_of(jobs.temporary_path())?, "jsonl"))
 }
 
 /// Returns a value as the text of a file.
@@ -259,7 +256,7 @@ impl Attempt {
             let dir = attempts.join(number.to_string());
             let Some(lock) = FolderLock::try_take(&dir)? else { continue };
             let attempt = Attempt { number, dir, lock };
-            folder::remove(&attempt.shard(), &[])?;
+            folder::remove(&attempt.shard())?;
             folder::create(&attempt.shard())?;
             return Ok(attempt);
         }
@@ -273,7 +270,7 @@ impl Attempt {
 
     /// Removes the working folder. The lock goes last, so no other process begins here before.
     pub fn remove(self) -> Result<()> {
-        folder::remove(&self.shard(), &[])?;
+        folder::remove(&self.shard())?;
         drop(self.lock);
         // Another process may have begun here in the meantime.
         folder::remove_if_empty(&self.dir);

@@ -20,7 +20,6 @@ use crate::work::{
 use vidrec_core::dataset::writer::{EncodedTrack, FrameData, Writer};
 use vidrec_core::progress::{Progress, ProgressFn, tell};
 use vidrec_core::stop;
-use vidrec_core::store::disk::free_space::Watch;
 use vidrec_core::store::storage::Storage;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, Hint, Result};
@@ -65,7 +64,6 @@ impl<'a> ShardWork<'a> {
             attempt,
             meta: plan.json.meta(options.frames.draws),
             tracks: self.tracks(),
-            space: Watch::new(&attempt.dir),
             open: None,
             next: 0,
             all: self.before.clone(),
@@ -96,7 +94,6 @@ struct ShardRun<'a, 'p> {
     attempt: &'a Attempt,
     meta: Meta,
     tracks: Vec<TrackSchema>,
-    space: Watch,
     open: Option<OpenShard>,
     /// The place of the next part in the list of those to pack.
     next: usize,
@@ -157,7 +154,6 @@ impl ShardRun<'_, '_> {
         };
         self.add(&mut open, job, &packed)?;
         drop(packed);
-        self.space.check(self.all.bytes + open.writer.bytes())?;
         open.left -= 1;
         if open.left == 0 {
             return self.complete(open);
@@ -239,9 +235,9 @@ impl ShardRun<'_, '_> {
         let shard = writer.finish_shard()?;
         (report.bytes, report.track_bytes) = (shard.bytes(), shard.json.track_bytes());
         let json = shard.json.clone();
-        let files: Vec<_> = shard.named().collect();
+        let files = shard.named().collect();
         let progress = self.how_far(Some((&*report, report.bytes)));
-        self.work.plan.place.take(&files, self.attempt.number, &mut || tell(self.progress, &progress))?;
+        self.work.plan.place.take(files, &mut || tell(self.progress, &progress))?;
         Ok(Some(json))
     }
 }

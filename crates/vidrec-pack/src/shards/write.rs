@@ -120,7 +120,7 @@ impl Draft {
         let levels = if place.bucket.is_some() { 2 } else { 1 };
         let folder = DraftFolder { path: folder_of(&path).to_owned(), levels, lock: Some(lock) };
         let shards = shards.unwrap_or_else(|| shards_of(plan, videos, options));
-        let (mut jobs, parts) = write_jobs(&path, plan, stamps, (videos, shards))?;
+        let (jobs, parts) = write_jobs(&path, plan, stamps, (videos, shards))?;
         let mut settings = options.settings()?;
         settings.insert("shards", parts.len())?;
         // A share of failures is one of all videos.
@@ -135,7 +135,7 @@ impl Draft {
             options: planned.to_object()?,
             classes: plan.classes.clone(),
             videos,
-            jobs: name_of_jobs(&mut jobs)?,
+            jobs: name_of_jobs(&jobs)?,
             parts,
             stamps: stamps.is_some(),
             passed_over: plan.passed_over.clone(),

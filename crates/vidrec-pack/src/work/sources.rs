@@ -13,7 +13,7 @@ use super::stamp::{InputStamps, Stamp};
 use super::worker_process::Pool;
 use crate::plan::{self, Job};
 use crate::video::{VideoError, open_regular};
-use vidrec_core::store::disk::system::{Advice, advise};
+use vidrec_core::store::disk::regular_file::{Advice, advise};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::machine::Shortage;
 

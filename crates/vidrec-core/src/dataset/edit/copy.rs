@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::options::{EditOptions, EditReport};
-use super::plan::{OutputPlan, Pick};
+use super::plan::{EditOptions, EditReport, OutputPlan};
 use crate::dataset::clock::too_far;
 use crate::dataset::writer::{ClipInfo, FrameData, OpenShard, Sharding, StagedSet, WriteReport, Writer, WriterOptions};
-use crate::dataset::{Clip, ClockStart, Frame, TrackView};
+use crate::dataset::{Clip, ClockStart, Dataset, Frame, TrackView};
 use crate::progress::{Counter, ProgressFn};
 use vidrec_format::track::payload::Payload;
 use vidrec_format::{Error, ErrorKind, Hint, Result};
@@ -53,18 +52,17 @@ pub(super) fn stage(
     counter: &mut Counter<'_, '_>,
 ) -> Result<StagedSet> {
     // The tracks of all inputs are registered before anything is copied, so that conflicts are found first.
-    for source in &plan.sources {
-        writer.join_tracks(source.set.tracks()?.iter()).map_err(|e| e.file(source.set.first_file()))?;
+    for set in &plan.sources {
+        writer.join_tracks(set.tracks()?.iter()).map_err(|e| e.file(set.first_file()))?;
     }
     let starts = shards.map_or_else(|| Ok(starts_as_input(plan)), |sharding| starts(plan, sharding))?;
     let mut starts = starts.iter().peekable();
-    for (i, pick) in plan.picks.iter().enumerate() {
+    for (i, &(source, clip)) in plan.picks.iter().enumerate() {
         if starts.next_if(|&&start| start == i).is_some() {
             writer.next_shard()?;
         }
-        let source = &plan.sources[pick.source];
-        let clip = source.set.clip(pick.clip).map_err(advise_repair)?;
-        let info = (source.describe)(&clip).map_err(advise_repair)?;
+        let clip = plan.sources[source].clip(clip).map_err(advise_repair)?;
+        let info = (plan.describe)(source, &clip).map_err(advise_repair)?;
         let bytes = writer.bytes();
         append(&mut writer, &info, &clip, plan.clock.as_ref())?;
         counter.add(clip.frame_count().into(), writer.bytes().saturating_sub(bytes))?;
@@ -74,7 +72,7 @@ pub(super) fn stage(
 
 /// The report of an output, except for what is left of the data set that it replaced.
 pub(super) fn report(written: &WriteReport, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
-    let clips: u64 = plan.sources.iter().map(|source| source.set.len()).sum();
+    let clips: u64 = plan.sources.iter().map(Dataset::len).sum();
     EditReport {
         output: out.display().to_string(),
         clips: written.clips,
@@ -114,16 +112,15 @@ fn advise_repair(e: Error) -> Error {
 /// A few clips of many shards do not make as many shards: one ends at the first end of an input shard at which the shares
 /// of the input shards that it has make half of one.
 fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
-    let home = |p: &Pick| (p.source, plan.sources[p.source].set.shard_of(p.clip));
     let (mut starts, mut share, mut before) = (Vec::new(), 0.0, None);
-    for (i, pick) in plan.picks.iter().enumerate() {
-        let (source, shard) = home(pick);
+    for (i, &(source, clip)) in plan.picks.iter().enumerate() {
+        let shard = plan.sources[source].shard_of(clip);
         let changes = before.replace((source, shard)).is_some_and(|before| before != (source, shard));
         if changes && share >= 0.5 && i.is_multiple_of(plan.draws as usize) {
             starts.push(i);
             share = 0.0;
         }
-        share += 1.0 / plan.sources[source].set.clips_of_shard(shard) as f64;
+        share += 1.0 / plan.sources[source].clips_of_shard(shard) as f64;
     }
     starts
 }
@@ -134,7 +131,7 @@ fn starts(plan: &OutputPlan<'_>, sharding: Sharding) -> Result<Vec<usize>> {
     let videos = plan.picks.len() as u64 / plan.draws;
     let (mut starts, mut open) = (Vec::new(), OpenShard::default());
     for video in plan.picks.chunks(plan.draws as usize) {
-        let sizes = || video.iter().map(|p| plan.sources[p.source].set.clip(p.clip)?.record_bytes());
+        let sizes = || video.iter().map(|&(source, clip)| plan.sources[source].clip(clip)?.record_bytes());
         let bytes = if matches!(sharding, Sharding::Bytes(_)) { sizes().sum::<Result<u64>>()? } else { 0 };
         if sharding.ends_before(videos, open, bytes) {
             starts.push((open.videos * plan.draws) as usize);

@@ -1,16 +1,12 @@
 //! Several data sets as one, or added to one.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use super::copy;
-use super::meta::joined_meta;
-use super::options::{DatasetSize, EditOptions, EditReport};
-use super::plan::{InputSet, OutputPlan, Pick, draws_of, not_copied};
+use super::plan::{EditOptions, EditReport, OutputPlan};
 use crate::dataset::writer::{ClipInfo, Writer};
 use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
 use crate::progress::{Counter, ProgressFn};
-use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::{DatasetJson, Error, Hint, Meta, Result, ShardJson};
@@ -19,8 +15,7 @@ use vidrec_format::{DatasetJson, Error, Hint, Meta, Result, ShardJson};
 ///
 /// Classes are joined by name: those of the first data set keep their labels, and new names get the next ones. If the
 /// settings or the packing programs of the data sets differ, the new settings list the differences under `merged`,
-/// and the report says so. The report also names data sets whose clips have no labels, if clips of other data sets
-/// have some, and counts clips whose sources another data set has, too.
+/// and the report says so.
 ///
 /// # Errors
 ///
@@ -48,8 +43,7 @@ pub fn merge(
 ///
 /// Classes are matched by name, and the data set must know them already. The new shards become part of it in one
 /// step, when `dataset.json` is replaced. Until then, and after a crash, readers see the old data set.
-/// `options.overwrite` has no effect. The report is about what was added; [`EditReport::whole`] describes the data
-/// set that grew.
+/// `options.overwrite` has no effect. The report is about what was added.
 ///
 /// # Errors
 ///
@@ -97,43 +91,21 @@ pub fn append(
     let has = |shard: &ShardJson| before.shards.iter().any(|old| digests(old) == digests(shard));
     if staged.json.shards[before.shards.len()..].iter().all(has) {
         let notes = vec!["nothing to add: the data set already has these clips".into()];
-        let whole = Some(DatasetSize { clips: before.clips, frames: before.frames });
-        return Ok(EditReport { output: to.display().to_string(), notes, whole, ..EditReport::default() });
+        return Ok(EditReport { output: to.display().to_string(), notes, ..EditReport::default() });
     }
-    let whole = Some(DatasetSize { clips: staged.json.clips, frames: staged.json.frames });
     let left_behind = staged.files.publish()?;
-    Ok(EditReport { whole, left_behind, ..copy::report(&staged.written, &plan, to) })
+    Ok(EditReport { left_behind, ..copy::report(&staged.written, &plan, to) })
 }
 
 /// Plans the clips of `sets` from data set `first` on, with the classes of all.
 fn plan(sets: &[Dataset], first: usize) -> Result<OutputPlan<'static>> {
-    let all: Vec<&Dataset> = sets.iter().collect();
-    let draws = draws_of(&all)?;
-    let joined = joined_classes(sets)?;
-    let (meta, _) = joined_meta(&sets[first..])?;
-    let mut notes: Vec<String> = joined_meta(sets)?.1.into_iter().collect();
-    for set in &sets[first..] {
-        notes.extend(not_copied(set)?);
-    }
-    notes.dedup();
-    notes.extend(missing_labels(&all)?);
-    notes.extend(repeated_sources(&all)?);
-    let picks = (0..).zip(&sets[first..]);
-    let picks = picks.flat_map(|(source, set)| (0..set.len()).map(move |clip| Pick { source, clip })).collect();
-    let sources = sets
-        .iter()
-        .zip(joined.labels)
-        .skip(first)
-        .map(|(set, labels)| InputSet { set: set.clone(), describe: Box::new(move |clip| with_label(clip, &labels)) });
-    Ok(OutputPlan {
-        meta: Meta { classes: joined.classes, ..meta },
-        picks,
-        sources: sources.collect(),
-        draws,
-        clock: None,
-        not_found: Vec::new(),
-        notes,
-    })
+    let mut joined = joined_classes(sets)?;
+    let picks = (0..).zip(&sets[first..]).flat_map(|(source, set)| (0..set.len()).map(move |clip| (source, clip)));
+    let mut plan = OutputPlan::new(sets, first, picks.collect())?;
+    plan.meta.classes = joined.classes;
+    let labels = joined.labels.split_off(first);
+    plan.describe = Box::new(move |source, clip| with_label(clip, &labels[source]));
+    Ok(plan)
 }
 
 /// The description of a clip, with its new label.
@@ -147,48 +119,4 @@ fn with_label(clip: &Clip<'_>, labels: &[u32]) -> Result<ClipInfo> {
         })?);
     }
     Ok(info)
-}
-
-/// Returns a note if clips of a data set come from sources that an earlier one has, too.
-fn repeated_sources(sets: &[&Dataset]) -> Result<Option<String>> {
-    let (mut known, mut repeated, mut first) = (HashSet::new(), 0u64, None);
-    for set in sets {
-        let mut own = HashSet::new();
-        for clip in set.clips() {
-            let source = clip?.source()?;
-            // Clips from elsewhere may have no source.
-            if source.is_empty() {
-                continue;
-            }
-            if known.contains(&source) {
-                repeated += 1;
-                first.get_or_insert_with(|| source.clone());
-            }
-            own.insert(source);
-        }
-        known.extend(own);
-    }
-    let clips = if repeated == 1 { "1 clip comes".into() } else { format!("{repeated} clips come") };
-    Ok(first.map(|first| format!("{clips} from a source that another data set has, too, such as {first:?}")))
-}
-
-/// Returns a note for each data set whose clips have no labels, if clips of other data sets have some.
-fn missing_labels(sets: &[&Dataset]) -> Result<Vec<String>> {
-    let has_labels = |set: &&Dataset| {
-        for clip in set.clips() {
-            if !clip?.labels()?.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    };
-    let labeled = sets.iter().map(has_labels).collect::<Result<Vec<bool>>>()?;
-    let is_named = |(set, is_labeled): &(&&Dataset, bool)| !is_labeled && !set.is_empty();
-    let note = |(set, _): (&&Dataset, bool)| {
-        let clips = if set.len() == 1 { "its clip has".into() } else { format!("its {} clips have", set.len()) };
-        let folder = folder_of(set.first_file()).display();
-        format!("{folder}: {clips} no label, but clips of the other data sets have labels")
-    };
-    let some = labeled.contains(&true);
-    Ok(sets.iter().zip(labeled).filter(|set| some && is_named(set)).map(note).collect())
 }

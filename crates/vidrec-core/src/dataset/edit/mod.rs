@@ -29,13 +29,10 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
-mod changes;
 mod copy;
 mod merge;
 mod meta;
-mod options;
 mod plan;
-mod relink;
 mod selection;
 mod split;
 mod subset;
@@ -43,12 +40,11 @@ mod subset;
 mod tests;
 
 pub use crate::dataset::clock::ClockStart;
-pub use changes::{Change, Changes, Key};
 pub use merge::{append, merge};
 pub use meta::joined_meta;
 pub(crate) use meta::merged_meta;
-pub use options::{DatasetSize, EditOptions, EditReport};
 pub(crate) use plan::draws_per_video;
+pub use plan::{EditOptions, EditReport};
 pub use selection::{ClipList, SelectedClips, Selection, subset_clips};
-pub use split::{KeepTogether, RatioSplit, SplitBy, SplitPart, split, split_clips};
-pub use subset::subset;
+pub use split::{KeepTogether, RatioSplit, split, split_clips};
+pub use subset::{Change, Changes, Key, subset};

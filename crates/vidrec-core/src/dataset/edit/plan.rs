@@ -1,38 +1,66 @@
-//! The plan of an output: the clips of which data sets, in which order, and with which descriptions.
+//! The plan of an output: the clips of which data sets, in which order, and with which descriptions. And the options and
+//! the report of an edit.
 
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::meta::joined_meta;
-use crate::dataset::writer::ClipInfo;
+use crate::dataset::writer::{ClipInfo, Sharding};
 use crate::dataset::{Clip, ClockStart, Dataset, Shard, proven_bytes};
 use crate::store::disk::folder_of;
 use vidrec_format::{Error, JsonObject, Meta, Result, SectionId};
 
-/// Returns the description of a clip in the output.
-pub(super) type Describe<'a> = Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>;
-
-/// A data set that clips come from.
-pub(super) struct InputSet<'a> {
-    pub set: Dataset,
-    pub describe: Describe<'a>,
+/// Options of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EditOptions {
+    /// The distribution of clips over shards. Default `None`: a shard ends where a shard of the input ends, but a few clips of
+    /// each of many shards share one.
+    pub shards: Option<Sharding>,
+    /// Replace an existing data set. Off by default: an existing data set is an error.
+    pub overwrite: bool,
 }
 
-/// A clip to copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pick {
-    /// Position in [`OutputPlan::sources`].
-    pub source: usize,
-    /// Ordinal in that data set.
-    pub clip: u64,
+/// The report of an edit. The program prints the same with `--json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EditReport {
+    /// The folder of the output.
+    pub output: String,
+    /// Number of clips written.
+    pub clips: u64,
+    /// Number of frames written.
+    pub frames: u64,
+    /// Bytes of record and index files together.
+    pub bytes: u64,
+    /// Number of shards written.
+    pub shards: u64,
+    /// Clips of the inputs that are not in this output.
+    pub left_out: u64,
+    /// Names in a list or a table that the data set does not have, in the order of the list.
+    pub not_found: Vec<String>,
+    /// Other notes: settings that differ, parts that were not copied.
+    pub notes: Vec<String>,
+    /// Parts of a replaced data set that could not be cleaned up, in words. Usually empty. The output is complete,
+    /// and the next write in its folder cleans up. If there are several outputs, the first report has it
+    /// for all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
 }
+
+/// Returns the description in the output of a clip of the source at this position.
+pub(super) type Describe<'a> = Box<dyn Fn(usize, &Clip<'_>) -> Result<ClipInfo> + 'a>;
 
 /// An output before it is written.
 pub(super) struct OutputPlan<'a> {
     pub meta: Meta,
-    pub sources: Vec<InputSet<'a>>,
-    /// The clips in the order of the output. The draws of a video are complete and together.
-    pub picks: Vec<Pick>,
+    /// The data sets that clips come from.
+    pub sources: Vec<Dataset>,
+    pub describe: Describe<'a>,
+    /// The position of the source and the ordinal there of each clip, in the order of the output. The draws of a video are
+    /// complete and together.
+    pub picks: Vec<(usize, u64)>,
     /// The number of consecutive picks that are draws of one video.
     pub draws: u64,
     /// The beginning of the clock of each clip. With `None`, times are copied.
@@ -42,17 +70,23 @@ pub(super) struct OutputPlan<'a> {
 }
 
 impl OutputPlan<'_> {
-    /// Plans some clips of a data set, unchanged.
-    pub fn new(set: &Dataset, clips: Vec<u64>) -> Result<Self> {
-        let (meta, note) = joined_meta(std::slice::from_ref(set))?;
+    /// Plans clips, unchanged, of `sets` from data set `first` on. Those before only grow by the output.
+    pub fn new(sets: &[Dataset], first: usize, picks: Vec<(usize, u64)>) -> Result<Self> {
+        let sources = sets[first..].to_vec();
+        let mut notes: Vec<String> = joined_meta(sets)?.1.into_iter().collect();
+        for set in &sources {
+            notes.extend(not_copied(set)?);
+        }
+        notes.dedup();
         Ok(OutputPlan {
-            meta,
-            draws: draws_of(&[set])?,
-            picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
-            notes: note.into_iter().chain(not_copied(set)?).collect(),
-            sources: vec![InputSet { set: set.clone(), describe: Box::new(|clip| clip.info()) }],
+            meta: joined_meta(&sources)?.0,
+            draws: draws_of(sets)?,
+            sources,
+            describe: Box::new(|_, clip| clip.info()),
+            picks,
             clock: None,
             not_found: Vec::new(),
+            notes,
         })
     }
 
@@ -60,7 +94,7 @@ impl OutputPlan<'_> {
     pub fn refuse_output(&self, out: &Path) -> Result<()> {
         // A folder that does not exist yet cannot be an input.
         let Ok(out_folder) = fs::canonicalize(out) else { return Ok(()) };
-        for file in self.sources.iter().flat_map(|source| source.set.files()) {
+        for file in self.sources.iter().flat_map(Dataset::files) {
             let folders =
                 [fs::canonicalize(folder_of(file)), fs::canonicalize(file).map(|file| folder_of(&file).to_owned())];
             if folders.into_iter().flatten().any(|folder| folder == out_folder) {
@@ -72,7 +106,7 @@ impl OutputPlan<'_> {
 }
 
 /// Notes on the parts of indexes from other writers that vidrec does not know, and so does not copy.
-pub(super) fn not_copied(set: &Dataset) -> Result<Vec<String>> {
+fn not_copied(set: &Dataset) -> Result<Vec<String>> {
     let mut notes: Vec<String> = set.shards()?.into_iter().flat_map(unknown_parts).collect();
     notes.sort();
     notes.dedup();
@@ -97,7 +131,7 @@ pub(crate) fn draws_per_video(meta: &Meta) -> u64 {
 }
 
 /// The draws of each video of some data sets, which must be complete, side by side, and as many in each data set.
-pub(super) fn draws_of(sets: &[&Dataset]) -> Result<u64> {
+fn draws_of(sets: &[Dataset]) -> Result<u64> {
     let mut draws = None;
     for set in sets {
         let of_set = set.meta().map_or(1, draws_per_video);

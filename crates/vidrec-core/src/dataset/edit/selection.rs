@@ -119,7 +119,7 @@ fn matching(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
 }
 
 /// A list of clips that supports lookups.
-pub(super) struct ClipFilter<'a> {
+struct ClipFilter<'a> {
     clips: HashSet<u64>,
     sources: HashSet<&'a str>,
 }
@@ -128,7 +128,7 @@ impl<'a> ClipFilter<'a> {
     /// # Errors
     ///
     /// The data set does not have an ordinal.
-    pub fn new(set: &Dataset, list: &'a ClipList) -> Result<Self> {
+    fn new(set: &Dataset, list: &'a ClipList) -> Result<Self> {
         if let Some(clip) = list.clips.iter().find(|&&clip| clip >= set.len()) {
             let e = Error::usage(format!("there is no clip {clip}"));
             return Err(e.expected(format!("less than {}", set.len())));
@@ -138,7 +138,7 @@ impl<'a> ClipFilter<'a> {
     }
 
     /// Whether the list names a clip.
-    pub fn names(&self, clip: &Clip<'_>) -> Result<bool> {
+    fn names(&self, clip: &Clip<'_>) -> Result<bool> {
         // Most selections have no sources, and then none is read.
         let has_source = || Ok(!self.sources.is_empty() && self.sources.contains(clip.source()?.as_str()));
         if self.clips.contains(&clip.ordinal()) { Ok(true) } else { has_source() }
@@ -177,7 +177,7 @@ fn has_value(found: &Value, value: &str) -> bool {
 }
 
 /// A value as text: strings without quotes, everything else as JSON.
-pub(super) fn to_text(value: &Value) -> String {
+fn to_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

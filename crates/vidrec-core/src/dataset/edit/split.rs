@@ -1,4 +1,4 @@
-//! Splits a data set into several parts.
+//! Splits a data set into several parts at random. A [`Selection`](super::Selection) makes a part by a list or an attribute.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,69 +6,46 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::copy;
-use super::options::{EditOptions, EditReport};
-use super::plan::{OutputPlan, check_draws, draws_of, torn_draws};
-use super::selection::{ClipFilter, ClipList, require_found, to_text};
+use super::plan::{EditOptions, EditReport, OutputPlan, torn_draws};
 use crate::dataset::{Clip, Dataset, Tables};
 use crate::progress::ProgressFn;
 use vidrec_format::random::{Random, stream};
 use vidrec_format::{Error, Result};
 
-/// The rule by which a data set is split.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[non_exhaustive]
-pub enum SplitBy {
-    /// At random.
-    Ratio(RatioSplit),
-    /// By a name and a list of clips for each part. Clips in no list are in no part.
-    Lists(Vec<(String, ClipList)>),
-    /// By the values of this attribute: each part is named after a value. Clips without the attribute are in no part.
-    Attribute(String),
-}
-
-/// A part of a data set.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SplitPart {
-    /// Its name.
-    pub name: String,
-    /// Ordinals of its clips, in ascending order.
-    pub clips: Vec<u64>,
-    /// Sources of its list that the data set does not have, in the order of the list.
-    pub not_found: Vec<String>,
-}
-
-/// Returns which clips go to which part. It writes nothing: [`split`] does that. [`Dataset::select`]
-/// turns a part into a data set that shares the files.
+/// Returns the ordinals of the clips of each part, in ascending order. It writes nothing: [`split`] does that.
+/// [`Dataset::select`] turns a part into a data set that shares the files.
 ///
 /// ```no_run
 /// use vidrec::Dataset;
-/// use vidrec::edit::{self, RatioSplit, SplitBy};
+/// use vidrec::edit::{self, RatioSplit};
 ///
 /// let all = Dataset::open("all")?;
 /// let parts = vec![("train".to_owned(), 0.9), ("val".to_owned(), 0.1)];
-/// let parts = edit::split_clips(&all, &SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() }))?;
-/// let train = all.select(parts[0].clips.iter().copied())?;
+/// let parts = edit::split_clips(&all, &RatioSplit { parts, ..RatioSplit::default() })?;
+/// let train = all.select(parts[0].iter().copied())?;
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): shares that do not add up to 1; a clip in two lists; draws of
-/// one video in two parts; no clip has the attribute. [`Limit`](vidrec_format::error::ErrorKind::Limit): the
-/// attribute has more than 1000 values. [`Format`](vidrec_format::error::ErrorKind::Format): the data set is damaged.
-pub fn split_clips(set: &Dataset, by: &SplitBy) -> Result<Vec<SplitPart>> {
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): shares that do not add up to 1; draws of one video in two groups.
+/// [`Format`](vidrec_format::error::ErrorKind::Format): the data set is damaged.
+pub fn split_clips(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
     set.prefetch_all(Tables { clips: true, strings: true, ..Tables::default() })?;
-    let parts = match by {
-        SplitBy::Ratio(ratio) => {
-            let part = |(clips, (name, _)): (Vec<u64>, &(String, f64))| SplitPart::new(name, clips);
-            clips_by_ratio(set, ratio)?.into_iter().zip(&ratio.parts).map(part).collect()
+    let shares = shares(&split.parts)?;
+    let mut clips_of_part = vec![Vec::new(); shares.len()];
+    let mut apportioner = Apportioner::new(&shares);
+    for (class, mut units) in units_by_class(set, split)? {
+        // Classes count from 1 here. 0 stands for clips without a label.
+        let id = class.map_or(0, |label| u64::from(label) + 1);
+        Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
+        let mut units = units.into_iter();
+        for (part, count) in apportioner.apportion(units.len() as u64).into_iter().enumerate() {
+            clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());
         }
-        SplitBy::Lists(lists) => parts_by_lists(set, lists)?,
-        SplitBy::Attribute(name) => parts_by_attribute(set, name)?,
-    };
-    parts.iter().try_for_each(|part| check_draws(&part.clips, set.draws().into()))?;
-    Ok(parts)
+    }
+    clips_of_part.iter_mut().for_each(|clips| clips.sort_unstable());
+    Ok(clips_of_part)
 }
 
 /// Writes the parts of a data set that [`split_clips`] returns, in this order, each to `out/NAME`. The clips of a
@@ -76,87 +53,29 @@ pub fn split_clips(set: &Dataset, by: &SplitBy) -> Result<Vec<SplitPart>> {
 ///
 /// # Errors
 ///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): a name that is not a plain file name, or a list names a source
-/// that the data set does not have. Otherwise as
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): a name that is not a plain file name. Otherwise as
 /// [`split_clips`] and [`subset`](super::subset()).
 pub fn split(
     set: &Dataset,
-    by: &SplitBy,
+    split: &RatioSplit,
     out: impl AsRef<Path>,
     options: &EditOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<Vec<EditReport>> {
-    draws_of(&[set])?;
-    let parts = split_clips(set, by)?;
-    parts.iter().try_for_each(|part| require_found(&part.not_found))?;
-    check_names(parts.iter().map(|part| part.name.as_str()))?;
+    check_names(split.parts.iter().map(|(name, _)| name.as_str()))?;
     let mut plans: Vec<(OutputPlan<'_>, PathBuf)> = Vec::new();
-    for part in parts {
-        let mut plan = OutputPlan::new(set, part.clips)?;
+    for (clips, (name, _)) in split_clips(set, split)?.into_iter().zip(&split.parts) {
+        let picks = clips.into_iter().map(|clip| (0, clip)).collect();
+        let mut plan = OutputPlan::new(std::slice::from_ref(set), 0, picks)?;
         if plan.picks.is_empty() {
             plan.notes.push("this part has no clips".into());
         }
-        plans.push((plan, out.as_ref().join(part.name)));
+        plans.push((plan, out.as_ref().join(name)));
     }
     copy::write_all(&plans, options, progress)
 }
 
-impl SplitPart {
-    fn new(name: &str, clips: Vec<u64>) -> Self {
-        SplitPart { name: name.to_owned(), clips, not_found: Vec::new() }
-    }
-}
-
-fn parts_by_lists(set: &Dataset, lists: &[(String, ClipList)]) -> Result<Vec<SplitPart>> {
-    let filters = lists.iter().map(|(_, list)| ClipFilter::new(set, list)).collect::<Result<Vec<_>>>()?;
-    let mut parts: Vec<SplitPart> = lists.iter().map(|(name, _)| SplitPart::new(name, Vec::new())).collect();
-    let mut sources = HashSet::new();
-    for clip in set.clips() {
-        let clip = clip?;
-        let mut part = None;
-        for (i, filter) in filters.iter().enumerate() {
-            if !filter.names(&clip)? {
-                continue;
-            }
-            if let Some(other) = part.replace(i) {
-                let e = Error::usage(format!("clip {} ({:?}) is in two lists", clip.ordinal(), clip.source()?));
-                return Err(e.found(format!("{} and {}", lists[other].0, lists[i].0)));
-            }
-        }
-        if let Some(part) = part {
-            parts[part].clips.push(clip.ordinal());
-            sources.insert(clip.source()?);
-        }
-    }
-    for (part, (_, list)) in parts.iter_mut().zip(lists) {
-        let mut missing = list.sources.clone();
-        missing.retain(|source| sources.insert(source.clone()));
-        part.not_found = missing;
-    }
-    Ok(parts)
-}
-
-/// Parts in byte order of their names.
-fn parts_by_attribute(set: &Dataset, name: &str) -> Result<Vec<SplitPart>> {
-    const MOST_PARTS: usize = 1000;
-    let mut parts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for clip in set.clips() {
-        let clip = clip?;
-        if let Some(value) = clip.attributes()?.find(name) {
-            parts.entry(to_text(value)).or_default().push(clip.ordinal());
-        }
-        if parts.len() > MOST_PARTS {
-            return Err(Error::limit(format!("attribute \"{name}\" has too many values to make a part of each"))
-                .expected(format!("at most {MOST_PARTS}")));
-        }
-    }
-    if parts.is_empty() {
-        return Err(Error::usage(format!("no clip has an attribute \"{name}\"")));
-    }
-    Ok(parts.into_iter().map(|(name, clips)| SplitPart::new(&name, clips)).collect())
-}
-
-/// Checks the names, because they become folders of the output, and attributes and lists may contain anything.
+/// Checks the names, because they become folders of the output.
 fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
     for name in names {
@@ -215,24 +134,6 @@ pub enum KeepTogether {
     Draws,
     /// Clips with the same number. The vector has a number for each clip of the data set, in order.
     Groups(Vec<u64>),
-}
-
-/// Ordinals of the clips of each part, in ascending order.
-fn clips_by_ratio(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
-    let shares = shares(&split.parts)?;
-    let mut clips_of_part = vec![Vec::new(); shares.len()];
-    let mut apportioner = Apportioner::new(&shares);
-    for (class, mut units) in units_by_class(set, split)? {
-        // Classes count from 1 here. 0 stands for clips without a label.
-        let id = class.map_or(0, |label| u64::from(label) + 1);
-        Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
-        let mut units = units.into_iter();
-        for (part, count) in apportioner.apportion(units.len() as u64).into_iter().enumerate() {
-            clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());
-        }
-    }
-    clips_of_part.iter_mut().for_each(|clips| clips.sort_unstable());
-    Ok(clips_of_part)
 }
 
 /// The shares in billionths.

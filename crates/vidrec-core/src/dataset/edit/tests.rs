@@ -100,8 +100,8 @@ fn parts_stay_those_of_earlier_versions() {
     let (_dir, set) = data_set(1);
     let parts = [("train", 0.7), ("val", 0.3)].map(|(name, share)| (name.to_owned(), share)).to_vec();
     let split = RatioSplit { parts, seed: 11, ..RatioSplit::default() };
-    let parts = split_clips(&set, &SplitBy::Ratio(split)).unwrap();
-    assert_eq!(parts[1].clips, [1, 2, 6, 8, 15, 16, 17, 22, 23, 28, 39, 40, 41, 42]);
+    let parts = split_clips(&set, &split).unwrap();
+    assert_eq!(parts[1], [1, 2, 6, 8, 15, 16, 17, 22, 23, 28, 39, 40, 41, 42]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn groups_that_tear_draws_or_miss_clips_are_refused() {
         let parts = vec![("all".to_owned(), 1.0)];
         let keep_together = KeepTogether::Groups(numbers);
         let split = RatioSplit { parts, keep_together, ..RatioSplit::default() };
-        split_clips(&set, &SplitBy::Ratio(split)).unwrap_err().to_string()
+        split_clips(&set, &split).unwrap_err().to_string()
     };
     assert!(refused(vec![0; 3]).contains("expected 48 numbers, found 3"));
     let torn = refused((0..CLIPS).map(|clip| clip.div_ceil(2)).collect());

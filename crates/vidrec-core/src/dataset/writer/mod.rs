@@ -1,13 +1,11 @@
 //! Writing a data set. Frames stream to the disk, and files get their final names only when everything is complete.
 
 mod clip_info;
-mod file_digest;
 mod index;
 mod publish;
 mod shard;
 mod sharding;
 mod track;
-mod track_file;
 #[expect(clippy::module_inception, reason = "the file is named after the main type")]
 mod writer;
 

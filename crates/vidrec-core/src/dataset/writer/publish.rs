@@ -105,7 +105,7 @@ pub fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
     // A folder without a plan is left of a pack that became a data set.
     let pack = dir.join(file_name::PACK);
     if !is_being_written(&pack) {
-        folder::remove(&pack, &[])?;
+        folder::remove(&pack)?;
     }
     publication::recover(dir)?;
     Ok(lock)

@@ -1,18 +1,53 @@
-//! Writes one record file and its index.
+//! Writes one record file with its index and, if clips have tracks, its track file.
 
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use super::clip_info::{ClipInfo, FrameData};
-use super::file_digest::FileDigest;
 use super::index::IndexWriter;
-use super::track_file::TrackWriter;
+use crate::store::disk::map::MappedFile;
 use crate::store::disk::{AtomicFile, Temporary};
+use vidrec_format::data_binding::edge_crc32;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
+use vidrec_format::track::assembly::Assembly;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::schema::Schema;
 use vidrec_format::{
-    Error, FileKind, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name, limits, recordio,
+    DataBinding, Error, FileKind, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name,
+    limits, recordio,
 };
+
+/// A file that is written from its first byte to its last, and the digest of its bytes so far.
+#[derive(Debug)]
+pub(super) struct DigestedFile {
+    file: AtomicFile,
+    digest: Sha256,
+    pub length: u64,
+}
+
+impl DigestedFile {
+    fn create(path: &Path) -> Result<Self> {
+        Ok(DigestedFile { file: AtomicFile::create(path)?, digest: Sha256::new(), length: 0 })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes)?;
+        self.digest.update(bytes);
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Syncs the file to the disk, under its temporary name, and returns its identity.
+    fn finish(mut self) -> Result<(Temporary, DataBinding)> {
+        self.file.sync()?;
+        let file = self.file.seal();
+        let map = MappedFile::open(file.path())?;
+        let (sha256, edge_crc32) = (self.digest.finalize().into(), edge_crc32(&map));
+        map.prove_whole(file.path())?;
+        Ok((file, DataBinding { length: self.length, sha256, edge_crc32 }))
+    }
+}
 
 /// A complete shard that is synced to the disk, under its temporary names.
 #[derive(Debug)]
@@ -38,34 +73,30 @@ impl FinishedShard {
     }
 }
 
-/// Writes a shard. Records stream to the record file, and frame entries to the index.
+/// Writes a shard. Records and tracks stream to their files; the index follows at the end.
 #[derive(Debug)]
 pub(super) struct ShardWriter {
-    stem: String,
-    record_path: PathBuf,
-    record: AtomicFile,
+    /// The record file. The other files have the same name with other endings.
+    path: PathBuf,
+    pub records: DigestedFile,
     pub index: IndexWriter,
-    pub records: FileDigest,
     /// The track file, which exists as soon as a clip has tracks.
-    tracks: Option<TrackWriter>,
-    track_path: PathBuf,
+    tracks: Option<(DigestedFile, Assembly)>,
     buffer: Vec<u8>,
     failed: bool,
 }
 
 impl ShardWriter {
     pub fn create(dir: &Path, ordinal: usize) -> Result<Self> {
-        let stem = file_name::shard(ordinal);
-        let path = |ending: &str| dir.join(format!("{stem}.{ending}"));
-        let (record_path, track_path) = (path("rec"), path("vtrk"));
-        let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&path("vidx"))?);
-        let (records, tracks, buffer) = (FileDigest::default(), None, Vec::new());
-        Ok(ShardWriter { stem, record_path, record, index, records, tracks, track_path, buffer, failed: false })
+        let path = dir.join(format!("{}.rec", file_name::shard(ordinal)));
+        let records = DigestedFile::create(&path)?;
+        let (index, tracks, buffer) = (IndexWriter::default(), None, Vec::new());
+        Ok(ShardWriter { path, records, index, tracks, buffer, failed: false })
     }
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            return Err(Error::usage("an earlier call of this writer failed").file(&self.record_path));
+            return Err(Error::usage("an earlier call of this writer failed").file(&self.path));
         }
         Ok(())
     }
@@ -77,17 +108,22 @@ impl ShardWriter {
         if !frames.iter().all(|f| is_jpeg(f) && f.jpeg.len() as u64 <= limits::MAX_RECORD_BYTES) {
             return Err(Error::usage(format!("{}: a frame is not a JPEG", clip.source)));
         }
-        let label = self.index.check(clip, frames.len() as u64).map_err(|e| e.file(&self.record_path))?;
+        let label = self.index.check(clip, frames.len() as u64).map_err(|e| e.file(&self.path))?;
         let entries = self.encode_records(label, frames)?;
         // From here on, a failure leaves an incomplete clip, so nothing more may be written.
         self.failed = true;
         if self.tracks.is_none() && !tracks.is_empty() {
-            self.tracks = Some(TrackWriter::create(&self.track_path, self.index.clip_count())?);
+            let (mut assembly, head) = Assembly::begin();
+            let mut file = DigestedFile::create(&self.path.with_extension("vtrk"))?;
+            file.write(&head)?;
+            (0..self.index.clip_count()).try_for_each(|_| file.write(&assembly.push(&[])?))?;
+            self.tracks = Some((file, assembly));
         }
-        self.tracks.iter_mut().try_for_each(|file| file.push(tracks))?;
+        if let Some((file, assembly)) = &mut self.tracks {
+            file.write(&assembly.push(tracks)?)?;
+        }
         self.index.push(clip, &entries)?;
-        self.record.write_all(&self.buffer)?;
-        self.records.push(&self.buffer);
+        self.records.write(&self.buffer)?;
         self.failed = false;
         Ok(())
     }
@@ -123,15 +159,19 @@ impl ShardWriter {
 
     /// Completes the index and syncs all files to the disk, under their temporary names. `schema` contains the
     /// numbers of the tracks.
-    pub fn finish(mut self, meta: &Meta, schema: &Schema) -> Result<FinishedShard> {
+    pub fn finish(self, meta: &Meta, schema: &Schema) -> Result<FinishedShard> {
         self.check_usable()?;
-        self.record.sync()?;
-        let binding = self.records.binding();
-        let (track_file, tracks) = self.tracks.map(|file| file.finish(schema)).transpose()?.unzip();
-        let index = self.index.finish(&binding, tracks.as_ref(), meta)?;
-        let json = index.listed(FileName::with_digest(&self.stem, &binding.sha256, FileKind::Records), &binding);
-        let index_length = index.length;
-        let files = [self.record.seal(), index.file.seal()].into_iter().chain(track_file).collect();
-        Ok(FinishedShard { json, files, index_length })
+        let (record, binding) = self.records.finish()?;
+        let finish = |(mut file, assembly): (DigestedFile, Assembly)| {
+            file.write(&assembly.finish(schema)?)?;
+            file.finish()
+        };
+        let (track_file, tracks) = self.tracks.map(finish).transpose()?.unzip();
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let record_file = FileName::with_digest(&stem, &binding.sha256, FileKind::Records);
+        let index =
+            self.index.finish(&self.path.with_extension("vidx"), (record_file, &binding), tracks.as_ref(), meta)?;
+        let files = [record, index.file.seal()].into_iter().chain(track_file).collect();
+        Ok(FinishedShard { json: index.json, files, index_length: index.length })
     }
 }

@@ -1,15 +1,13 @@
 //! A track of a clip, as given to a writer.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use vidrec_format::track::coding;
 use vidrec_format::track::coding::{NewBlocks, TrackCoding};
-use vidrec_format::track::opus::{BITS, usual_bits};
+use vidrec_format::track::opus::usual_bits;
 use vidrec_format::track::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
+use vidrec_format::words::unknown_variant;
 use vidrec_format::{Error, Result};
 
 /// Values beside the frames of a clip: states and actions of a robot, captions, sound.
@@ -68,6 +66,53 @@ pub enum TrackValues {
     Texts(Vec<String>),
 }
 
+/// The methods of [`TrackValues`], which are the same for all types of numbers.
+macro_rules! by_type {
+    ($($name:ident)*) => {
+        impl TrackValues {
+            /// Little-endian numbers; `None` for texts.
+            #[doc(hidden)]
+            pub fn of_bytes(kind: TrackType, bytes: &[u8]) -> Option<Self> {
+                Some(match kind {
+                    $(TrackType::$name => TrackValues::$name(numbers(bytes).into_owned()),)*
+                    TrackType::Bool => TrackValues::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
+                    TrackType::Utf8 => return None,
+                })
+            }
+
+            /// The type of its numbers, or the type for texts.
+            #[doc(hidden)]
+            pub fn kind(&self) -> TrackType {
+                match self {
+                    $(TrackValues::$name(_) => TrackType::$name,)*
+                    TrackValues::Bool(_) => TrackType::Bool,
+                    TrackValues::Texts(_) => TrackType::Utf8,
+                }
+            }
+
+            /// The count of numbers, or of texts.
+            #[doc(hidden)]
+            pub fn count(&self) -> usize {
+                match self {
+                    $(TrackValues::$name(n) => n.len(),)*
+                    TrackValues::Bool(n) => n.len(),
+                    TrackValues::Texts(texts) => texts.len(),
+                }
+            }
+
+            fn to_bytes(&self) -> Option<Vec<u8>> {
+                Some(match self {
+                    $(TrackValues::$name(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),)*
+                    TrackValues::Bool(n) => n.iter().map(|&b| b.into()).collect(),
+                    TrackValues::Texts(texts) => texts_to_bytes(texts)?,
+                })
+            }
+        }
+    };
+}
+
+by_type! { F32 F64 I16 I32 I64 U8 U16 }
+
 impl Default for TrackValues {
     fn default() -> Self {
         TrackValues::F32(Vec::new())
@@ -96,70 +141,6 @@ pub enum TrackTimes {
         /// Values per second, as numerator and denominator.
         rate: (u32, u32),
     },
-}
-
-impl TrackValues {
-    /// Little-endian numbers; `None` for texts.
-    #[doc(hidden)]
-    pub fn of_bytes(kind: TrackType, bytes: &[u8]) -> Option<Self> {
-        Some(match kind {
-            TrackType::F32 => TrackValues::F32(numbers(bytes).into_owned()),
-            TrackType::F64 => TrackValues::F64(numbers(bytes).into_owned()),
-            TrackType::I16 => TrackValues::I16(numbers(bytes).into_owned()),
-            TrackType::I32 => TrackValues::I32(numbers(bytes).into_owned()),
-            TrackType::I64 => TrackValues::I64(numbers(bytes).into_owned()),
-            TrackType::U8 => TrackValues::U8(bytes.to_vec()),
-            TrackType::U16 => TrackValues::U16(numbers(bytes).into_owned()),
-            TrackType::Bool => TrackValues::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
-            TrackType::Utf8 => return None,
-        })
-    }
-
-    /// The type of its numbers, or the type for texts.
-    #[doc(hidden)]
-    pub fn kind(&self) -> TrackType {
-        match self {
-            TrackValues::F32(_) => TrackType::F32,
-            TrackValues::F64(_) => TrackType::F64,
-            TrackValues::I16(_) => TrackType::I16,
-            TrackValues::I32(_) => TrackType::I32,
-            TrackValues::I64(_) => TrackType::I64,
-            TrackValues::U8(_) => TrackType::U8,
-            TrackValues::U16(_) => TrackType::U16,
-            TrackValues::Bool(_) => TrackType::Bool,
-            TrackValues::Texts(_) => TrackType::Utf8,
-        }
-    }
-
-    /// The count of numbers, or of texts.
-    #[doc(hidden)]
-    pub fn count(&self) -> usize {
-        match self {
-            TrackValues::F32(n) => n.len(),
-            TrackValues::F64(n) => n.len(),
-            TrackValues::I16(n) => n.len(),
-            TrackValues::I32(n) => n.len(),
-            TrackValues::I64(n) => n.len(),
-            TrackValues::U8(n) => n.len(),
-            TrackValues::U16(n) => n.len(),
-            TrackValues::Bool(n) => n.len(),
-            TrackValues::Texts(texts) => texts.len(),
-        }
-    }
-
-    fn to_bytes(&self) -> Option<Vec<u8>> {
-        Some(match self {
-            TrackValues::F32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
-            TrackValues::F64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
-            TrackValues::I16(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
-            TrackValues::I32(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
-            TrackValues::I64(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
-            TrackValues::U8(n) => n.clone(),
-            TrackValues::U16(n) => n.iter().flat_map(|n| n.to_le_bytes()).collect(),
-            TrackValues::Bool(n) => n.iter().map(|&b| b.into()).collect(),
-            TrackValues::Texts(texts) => texts_to_bytes(texts)?,
-        })
-    }
 }
 
 /// A track in its stored form.
@@ -257,11 +238,11 @@ impl Track {
             (TrackValues::I16(numbers), SoundCoding::Flac) if TrackCoding::Flac.fits(schema, rate) => {
                 coding::encode(numbers, each).map(|bytes| (TrackCoding::Flac, bytes))
             }
-            (TrackValues::I16(numbers), SoundCoding::Opus { kilobits }) if TrackCoding::Opus.fits(schema, rate) => {
-                let bits = SoundCoding::opus_bits(kilobits, each, rate.0);
+            (TrackValues::I16(numbers), SoundCoding::Opus) if TrackCoding::Opus.fits(schema, rate) => {
+                let bits = usual_bits(rate.0, each);
                 coding::encode_opus(numbers, (each, rate.0, bits)).map(|bytes| (TrackCoding::Opus, bytes))
             }
-            (_, SoundCoding::Opus { .. }) => return Err(self.not_for_opus(rate)),
+            (_, SoundCoding::Opus) => return Err(self.not_for_opus(rate)),
             (_, SoundCoding::Flac) if schema.is_picture() => pictures(schema, raw, times),
             _ => None,
         })
@@ -341,14 +322,9 @@ impl NewPictures {
 /// The coding in which a writer stores the values of a [`Track`] of sound: numbers of type `i16` at a rate, at most 8 to a
 /// value. Where that does not take fewer bytes, they are stored as they are, as are all other tracks.
 ///
-/// In text (`FromStr`, `Display`): `flac`, `raw`, `opus`, or `opus` with a bit rate, such as `opus:32k`.
-///
-/// ```
-/// use vidrec::SoundCoding;
-///
-/// assert_eq!("opus:32k".parse::<SoundCoding>().unwrap(), SoundCoding::Opus { kilobits: Some(32) });
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// As a word (`FromStr`, `Display`): `flac`, `raw` or `opus`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum SoundCoding {
     /// As FLAC. Readers get the same values.
     #[default]
@@ -356,68 +332,7 @@ pub enum SoundCoding {
     /// As they are. A reader copies them.
     Raw,
     /// As Opus. Readers get sound that is nearly the same, and the same values on every machine. Only for one or two
-    /// numbers to a value, at 8000, 12000, 16000, 24000 or 48000 values a second.
-    Opus {
-        /// The average bit rate, 6 to 510 thousand bits per second. Default: for each number of a value, 8 and one for
-        /// each thousand values a second, which is 24 for one at 16 kHz.
-        kilobits: Option<u16>,
-    },
-}
-
-impl SoundCoding {
-    /// The bits per second of Opus for so many numbers to a value, at this rate.
-    pub(super) fn opus_bits(kilobits: Option<u16>, channels: usize, rate: u32) -> u32 {
-        let bits = kilobits.map_or(usual_bits(rate, channels), |kilobits| 1000 * u32::from(kilobits));
-        bits.clamp(*BITS.start(), *BITS.end())
-    }
-}
-
-impl fmt::Display for SoundCoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SoundCoding::Flac => f.write_str("flac"),
-            SoundCoding::Raw => f.write_str("raw"),
-            SoundCoding::Opus { kilobits: None } => f.write_str("opus"),
-            SoundCoding::Opus { kilobits: Some(kilobits) } => write!(f, "opus:{kilobits}k"),
-        }
-    }
-}
-
-impl FromStr for SoundCoding {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let bits = text.strip_prefix("opus:").and_then(|bits| bits.strip_suffix('k')?.parse::<u16>().ok());
-        match (text, bits.filter(|&bits| BITS.contains(&(1000 * u32::from(bits))))) {
-            ("flac", _) => Ok(SoundCoding::Flac),
-            ("raw", _) => Ok(SoundCoding::Raw),
-            ("opus", _) => Ok(SoundCoding::Opus { kilobits: None }),
-            (_, Some(bits)) => Ok(SoundCoding::Opus { kilobits: Some(bits) }),
-            _ => Err(Error::usage("not a coding of sound")
-                .expected("flac, raw, opus, or opus with a bit rate from 6k to 510k, such as opus:32k")
-                .found(text)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_text_reads_back_as_itself() {
-        for text in ["flac", "raw", "opus", "opus:6k", "opus:510k"] {
-            assert_eq!(text.parse::<SoundCoding>().unwrap().to_string(), text);
-        }
-        for text in ["", "mp3", "opus:", "opus:24", "opus:5k", "opus:511k", "opus:70000k", "raw:24k", "opus:24k:24k"] {
-            assert!(text.parse::<SoundCoding>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn the_usual_bit_rate_grows_with_rate_and_channels() {
-        assert_eq!(SoundCoding::opus_bits(None, 1, 16_000), 24_000);
-        assert_eq!(SoundCoding::opus_bits(None, 2, 48_000), 112_000);
-        assert_eq!(SoundCoding::opus_bits(Some(40), 2, 48_000), 40_000);
-    }
+    /// numbers to a value, at 8000, 12000, 16000, 24000 or 48000 values a second. The average bit rate is, for each number
+    /// of a value, 8 thousand bits per second and one for each value per second: 24 thousand for one at 16 kHz.
+    Opus,
 }

@@ -18,7 +18,7 @@ use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
 use crate::loader::options::{Dtype, Layout, LoaderOptions, OnBadFrame};
 use crate::loader::track_batch::{TrackBuffer, parts};
 use crate::stop::{self, Stop};
-use crate::store::disk::system::Advice;
+use crate::store::disk::regular_file::Advice;
 use crate::store::location::is_remote;
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_jpeg::Pixels;

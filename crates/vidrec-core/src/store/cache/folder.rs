@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::store::disk::free_space::{free_space, total_space};
-use crate::store::disk::private_file::{self, Lock};
-use crate::store::disk::{folder, private_folder};
+use crate::store::disk::folder;
+use crate::store::disk::private::{self, Lock};
 use crate::store::per_process::PerProcess;
 use vidrec_format::error::{Error, Result};
 
@@ -49,9 +48,9 @@ pub(crate) struct DiskCache {
 /// The limit of a cache for which none is set: the free space of its disk plus the bytes that it has already, less a
 /// tenth of the disk.
 pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
-    private_folder::create_all(dir)?;
+    private::create_folder_all(dir)?;
     let has = read_used(dir).unwrap_or_default();
-    let room = free_space(dir)?.saturating_add(has.0).saturating_sub(total_space(dir)? / 10);
+    let room = folder::free_space(dir)?.saturating_add(has.0).saturating_sub(folder::total_space(dir)? / 10);
     Ok(room.max(LEAST_BYTES))
 }
 
@@ -72,17 +71,17 @@ impl DiskCache {
             return Err(e.found(format!("{limit} bytes")));
         }
         let cannot_write = |e: Error| e.help("a cache needs a folder that vidrec can write to");
-        private_folder::create_all(dir).map_err(cannot_write)?;
-        of_user(dir, private_folder::check)?;
+        private::create_folder_all(dir).map_err(cannot_write)?;
+        of_user(dir, private::check)?;
         check_ours(dir)?;
-        of_user(dir, private_folder::claim)?;
+        of_user(dir, private::claim)?;
         let (path, text) = (dir.join(MARKER), marker_text());
-        let marker = private_file::open(&path).map_err(cannot_write)?;
+        let marker = private::open(&path).map_err(cannot_write)?;
         // A process that was killed while it created the cache left only the beginning of the text, or nothing. Others
         // read the marker meanwhile, so it never gets shorter.
-        let found = private_file::read(&path)?;
+        let found = private::read(&path)?;
         if let Some(rest) = text.strip_prefix(&found) {
-            private_file::write(&marker, &path, found.len() as u64, rest).map_err(cannot_write)?;
+            private::write(&marker, &path, found.len() as u64, rest).map_err(cannot_write)?;
         }
         check_is_cache(dir)?;
         let (reads, recent, full) = Default::default();
@@ -123,7 +122,7 @@ impl DiskCache {
     /// Takes the lock that orders the changes of all processes. `None` if a process does not release it.
     pub(super) fn lock(&self) -> Result<Option<Used<'_>>> {
         let Some(lock) = Lock::within(&self.dir.join(LOCK), LONGEST_WAIT)? else { return Ok(None) };
-        let (file, known) = (private_file::open(&self.dir.join(USED))?, read_used(&self.dir));
+        let (file, known) = (private::open(&self.dir.join(USED))?, read_used(&self.dir));
         let mut used = Used { cache: self, file, _lock: lock, bytes: known.map_or(0, |(bytes, _)| bytes) };
         if known.is_none() {
             used.count()?;
@@ -191,7 +190,7 @@ impl Used<'_> {
             if self.bytes <= most {
                 break;
             }
-            folder::remove(&object.path, &[])?;
+            folder::remove(&object.path)?;
             self.bytes = self.bytes.saturating_sub(object.bytes);
         }
         Ok(())
@@ -200,18 +199,13 @@ impl Used<'_> {
     fn set(&mut self, bytes: u64) -> Result<()> {
         self.bytes = bytes;
         // The text is always of the same length.
-        private_file::write(
-            &self.file,
-            &self.cache.dir.join(USED),
-            0,
-            &format!("{bytes:020} {:020}\n", self.cache.limit),
-        )
+        private::write(&self.file, &self.cache.dir.join(USED), 0, &format!("{bytes:020} {:020}\n", self.cache.limit))
     }
 }
 
 /// The bytes of all segments, and the limit of the process that wrote last; `None` if they are not known.
 pub(super) fn read_used(dir: &Path) -> Option<(u64, u64)> {
-    let text = private_file::read(&dir.join(USED)).ok()?;
+    let text = private::read(&dir.join(USED)).ok()?;
     let (bytes, limit) = text.strip_suffix('\n')?.split_once(' ')?;
     Some((bytes.parse().ok()?, limit.parse().ok()?))
 }
@@ -271,7 +265,7 @@ pub(super) fn check_is_cache(dir: &Path) -> Result<()> {
     if !marker.is_file() {
         return Err(Error::usage("this folder is not a vidrec cache: it has no file vidrec-cache").file(dir));
     }
-    let (expected, found) = (marker_text(), private_file::read(&marker)?);
+    let (expected, found) = (marker_text(), private::read(&marker)?);
     if found == expected {
         return Ok(());
     }

@@ -89,7 +89,7 @@ pub fn clear(dir: impl AsRef<Path>, prefix: Option<&str>) -> Result<RemovalRepor
     let removed = || {
         let objects = folder::objects(dir)?.into_iter().map(|object| object.path);
         let objects = objects.filter(|object| prefix.is_none_or(|prefix| is_in(object, prefix)));
-        objects.into_iter().try_for_each(|object| remove(&object, &[]))
+        objects.into_iter().try_for_each(|object| remove(&object))
     };
     change(dir, removed, u64::MAX)
 }

@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 
 use super::folder::{DiskCache, FORMAT, KEY_DIGITS};
 use super::segments::{HEADER_BYTES, Segments, Stored, forgotten, header};
-use crate::store::disk::positional::{read_exact_at, write_all_at};
+use crate::store::disk::open_files::{read_exact_at, write_all_at};
+use crate::store::disk::private;
 use crate::store::disk::regular_file::{Links, read_regular};
-use crate::store::disk::{private_file, private_folder};
 use crate::store::per_process::PerProcess;
 use crate::store::storage::{Counters, add};
 use vidrec_format::allocation;
@@ -135,7 +135,7 @@ impl CachedObject {
         let file = match known {
             Some(file) => file,
             None => {
-                let file = Arc::new(private_file::open_to_read(&self.segment(segment))?);
+                let file = Arc::new(private::open_to_read(&self.segment(segment))?);
                 let mut recent = self.cache.recent();
                 recent.truncate(RECENT - 1);
                 recent.push_front((key, file.clone()));
@@ -195,13 +195,13 @@ impl CachedObject {
     /// Writes a range at the end of the segment of this process. Returns its number, and the place of the header.
     fn write(&self, own: &mut Option<(u64, u64)>, range: &Range<u64>, bytes: &[u8]) -> Result<(u64, u64)> {
         // Another process may have removed the segment, and a third one may have created another of its number.
-        let open = |(segment, at)| Some((private_file::open_to_write(&self.segment(segment)).ok()?, segment, at));
+        let open = |(segment, at)| Some((private::open_to_write(&self.segment(segment)).ok()?, segment, at));
         let open = own.and_then(open).filter(|(file, _, at)| file.metadata().is_ok_and(|meta| meta.len() == *at));
         let (file, segment, at) = open.map_or_else(|| self.create(), Ok)?;
         let written = write_all_at(&file, bytes, at + HEADER_BYTES);
         if let Err(e) = written.and_then(|()| write_all_at(&file, &header(range), at)) {
             // If this fails, the segment takes more room than is counted, until the next count.
-            let _ = private_file::set_length(&file, at);
+            let _ = private::set_length(&file, at);
             *own = Some((segment, at));
             return Err(Error::io("write", self.segment(segment), e));
         }
@@ -211,16 +211,16 @@ impl CachedObject {
 
     /// Creates a segment, and the folder of the object.
     fn create(&self) -> Result<(File, u64, u64)> {
-        self.dir.parent().map_or(Ok(()), private_folder::create)?;
-        private_folder::create(&self.dir)?;
+        self.dir.parent().map_or(Ok(()), private::create_folder)?;
+        private::create_folder(&self.dir)?;
         let io = |e| Error::io("create", &self.dir, e);
         if !self.dir.join(OBJECT_JSON).exists() {
             let new = self.dir.join(format!("new-{}", std::process::id()));
             let json = serde_json::to_vec_pretty(&self.identity).map_err(|e| io(e.into()))?;
-            private_file::put(&new, &self.dir.join(OBJECT_JSON), &json).map_err(io)?;
+            private::put(&new, &self.dir.join(OBJECT_JSON), &json).map_err(io)?;
         }
         for segment in 0.. {
-            match private_file::create_new(&self.segment(segment)) {
+            match private::create_new(&self.segment(segment)) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 file => return Ok((file.map_err(io)?, segment, 0)),
             }
@@ -234,7 +234,7 @@ impl CachedObject {
         segments.refresh(&self.dir, self.identity.length);
         for (segment, header) in segments.remove(range) {
             // Processes that know of the range, and one that opens the cache if this fails, find the error by themselves.
-            let file = private_file::open_to_write(&self.segment(segment));
+            let file = private::open_to_write(&self.segment(segment));
             let _ = file.and_then(|file| write_all_at(&file, &forgotten(), header));
         }
     }

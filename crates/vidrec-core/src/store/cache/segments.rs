@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::folder;
-use crate::store::disk::positional::read_exact_at;
+use crate::store::disk::open_files::read_exact_at;
 use crate::store::disk::regular_file::{Links, open_if_there};
 use crate::store::ranges::Ranges;
 

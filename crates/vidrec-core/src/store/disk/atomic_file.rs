@@ -1,10 +1,8 @@
-//! A file that appears under its name only when it is complete.
+//! Files that appear under their names only when they are complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest, Sha256};
 
 use super::folder;
 use super::folder_lock::{is_still_named, try_lock};
@@ -48,17 +46,8 @@ impl Temporary {
     /// Renames the file, which then stays. A file of the new name is replaced.
     pub fn rename(&mut self, to: &Path) -> Result<()> {
         fs::rename(&self.path, to).map_err(|e| Error::io("rename the file", to, e))?;
-        let from = std::mem::replace(&mut self.path, to.to_owned());
-        self.keep = true;
-        // If both names lead to the same file, POSIX leaves both.
-        if from == self.path { Ok(()) } else { folder::remove_file(&from) }
-    }
-
-    /// The temporary name of `path`, after a leftover of that name is removed.
-    pub fn vacant(path: &Path) -> Result<Self> {
-        let path = temporary_name(path)?;
-        remove_leftover(&path)?;
-        Ok(Temporary { path, keep: false })
+        (self.path, self.keep) = (to.to_owned(), true);
+        Ok(())
     }
 
     pub fn path(&self) -> &Path {
@@ -85,13 +74,13 @@ impl AtomicFile {
         refuse_to_write(path)?;
         refuse_others(path)?;
         let temporary = temporary_name(path)?;
-        Ok(Self::with_file(create_locked(&temporary)?, temporary, path))
+        Ok(Self::with_file(open_locked(&temporary, true)?, temporary, path))
     }
 
     /// Like [`create`](Self::create), but keeps the contents of the temporary file. The next write goes to its start.
     pub fn reopen(path: &Path) -> Result<Self> {
         let temporary = temporary_name(path)?;
-        Ok(Self::with_file(open_locked(&temporary)?, temporary, path))
+        Ok(Self::with_file(open_locked(&temporary, false)?, temporary, path))
     }
 
     fn with_file(file: File, temporary: PathBuf, path: &Path) -> Self {
@@ -131,16 +120,6 @@ impl AtomicFile {
             .map_err(|e| Error::io("truncate", &self.temporary.path, e))
     }
 
-    /// Overwrites the first bytes of the file.
-    pub fn patch_start(&mut self, bytes: &[u8]) -> Result<()> {
-        let patch = |out: &mut BufWriter<File>| -> io::Result<()> {
-            out.seek(SeekFrom::Start(0))?;
-            out.write_all(bytes)?;
-            out.seek(SeekFrom::End(0)).map(drop)
-        };
-        patch(&mut self.out).map_err(|e| Error::io("write", &self.temporary.path, e))
-    }
-
     /// Makes sure that everything written is on the disk.
     pub fn sync(&mut self) -> Result<()> {
         self.out
@@ -163,10 +142,9 @@ impl AtomicFile {
     /// [`sync_folder`] or a sync of more than the folder after.
     ///
     /// [`sync_folder`]: super::folder::sync_folder
-    pub fn place(mut self) -> Result<()> {
-        fs::rename(&self.temporary.path, &self.path).map_err(|e| Error::io("rename the file", &self.path, e))?;
-        self.keep();
-        Ok(())
+    pub fn place(self) -> Result<()> {
+        let path = self.path.clone();
+        self.seal().rename(&path)
     }
 
     /// Like [`place`](Self::place), and syncs the folder.
@@ -174,12 +152,6 @@ impl AtomicFile {
         let path = self.path.clone();
         self.place()?;
         folder::sync_folder(folder::folder_of(&path))
-    }
-
-    /// SHA-256 of everything written.
-    pub fn sha256(&mut self) -> Result<[u8; 32]> {
-        let digest = |out: &mut BufWriter<File>| out.flush().and_then(|()| sha256_of(out.get_mut()));
-        digest(&mut self.out).map_err(|e| Error::io("read", &self.temporary.path, e))
     }
 }
 
@@ -217,20 +189,6 @@ pub fn write_whole(path: impl AsRef<Path>, write: impl FnOnce(&mut dyn Write) ->
     file.place()
 }
 
-/// SHA-256 of a file, from its first byte to its last.
-pub(super) fn sha256_of(file: &mut File) -> io::Result<[u8; 32]> {
-    let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-    file.seek(SeekFrom::Start(0))?;
-    loop {
-        match io::Read::read(file, &mut buffer) {
-            Ok(0) => return Ok(digest.finalize().into()),
-            Ok(n) => digest.update(&buffer[..n]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-}
-
 /// Removes the temporary files in `dir` whose final names are `wanted`. No other process may be writing there.
 pub fn remove_temporaries(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     let io = |e| Error::io("list the folder", dir, e);
@@ -253,20 +211,28 @@ fn temporary_name(path: &Path) -> Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
-/// Creates an empty file and locks it. A file that a killed process left behind is removed rather than truncated,
-/// because it may be a hard link to a file that is in use.
-fn create_locked(temporary: &Path) -> Result<File> {
+/// Opens or creates a file, which is empty if it is to be `new`, and locks it. A file that a killed process left behind is
+/// then removed rather than truncated, because it may be a hard link to a file that is in use.
+fn open_locked(temporary: &Path, new: bool) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
     loop {
-        match OpenOptions::new().read(true).write(true).create_new(true).open(temporary) {
-            Ok(file) => {
-                // Until it is locked, another process may mistake it for a leftover.
-                if try_lock(&file).map_err(io)? && is_still_named(&file, temporary).map_err(io)? {
-                    return Ok(file);
-                }
-            }
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove_leftover(temporary)?,
-            Err(e) => return Err(io(e)),
+        let mut how = OpenOptions::new();
+        how.read(true).write(true).create(true).truncate(false);
+        if new {
+            remove_leftover(temporary)?;
+            how.create_new(true);
+        }
+        let file = match open_with(temporary, Links::Refuse, &mut how) {
+            // Another process was faster.
+            Err(_) if new && temporary.exists() => continue,
+            opened => opened?.ok_or_else(|| io(io::ErrorKind::NotFound.into()))?,
+        };
+        // Until it is locked, another process may mistake it for a leftover, or its former owner may publish it.
+        if !try_lock(&file).map_err(io)? {
+            return Err(is_busy(temporary));
+        }
+        if is_still_named(&file, temporary).map_err(io)? {
+            return Ok(file);
         }
     }
 }
@@ -290,29 +256,29 @@ fn is_busy(temporary: &Path) -> Error {
         .help("wait until it is done, or write to another folder")
 }
 
-/// Opens or creates a file and locks it.
-fn open_locked(temporary: &Path) -> Result<File> {
-    let io = |e| Error::io("create", temporary, e);
-    loop {
-        let mut how = OpenOptions::new();
-        let opened = open_with(temporary, Links::Refuse, how.read(true).write(true).create(true).truncate(false))?;
-        let file = opened.ok_or_else(|| io(io::ErrorKind::NotFound.into()))?;
-        if !try_lock(&file).map_err(io)? {
-            return Err(is_busy(temporary));
-        }
-        // Its former owner may have published it between our open and our lock.
-        if is_still_named(&file, temporary).map_err(io)? {
-            return Ok(file);
-        }
-    }
-}
-
 /// Writes a small file atomically: write under a temporary name, sync, rename, sync the folder.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.sync()?;
     file.publish()
+}
+
+/// Renames a complete file, unless the new name exists. Returns whether it did. If several processes try, on one
+/// machine or on several that share a folder, exactly one succeeds.
+pub fn name_once(from: &Path, to: &Path) -> Result<bool> {
+    let done = match fs::hard_link(from, to) {
+        Ok(()) => true,
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => false,
+        // Some servers of shared folders repeat a call whose answer was lost.
+        Err(e) => {
+            let there = fs::read(to).map_err(|_| Error::io("create a link", to, e))?;
+            fs::read(from).is_ok_and(|own| own == there)
+        }
+    };
+    folder::remove_file(from)?;
+    folder::sync_folder(folder::folder_of(to))?;
+    Ok(done)
 }
 
 #[cfg(test)]

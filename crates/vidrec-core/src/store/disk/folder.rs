@@ -1,7 +1,8 @@
-//! Folders: they are created, renamed, removed and synced to the disk.
+//! Folders: they are created, renamed, removed and synced to the disk. And the space of their file systems.
 
 use std::fs::{self, File};
-use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotFound};
+use std::io;
+use std::io::ErrorKind::NotFound;
 use std::path::Path;
 
 use vidrec_format::error::{Error, Result};
@@ -48,31 +49,18 @@ pub fn create(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))
 }
 
-/// Renames a folder. Returns false if a folder of the new name exists and is not empty.
-pub fn rename(from: &Path, to: &Path) -> Result<bool> {
-    match fs::rename(from, to) {
-        Ok(()) => Ok(true),
-        Err(e) if [DirectoryNotEmpty, AlreadyExists].contains(&e.kind()) => Ok(false),
-        Err(e) => Err(Error::io("rename", from, e)),
-    }
+/// Renames a folder. A folder of the new name must be empty.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|e| Error::io("rename", from, e))
 }
 
-/// Removes a folder and everything in it, the files named `first` before the others. It follows no links. It is fine
-/// if the folder does not exist.
-pub fn remove(dir: &Path, first: &[&str]) -> Result<()> {
+/// Removes a folder and everything in it. It follows no links. It is fine if the folder does not exist.
+pub fn remove(dir: &Path) -> Result<()> {
     match fs::symlink_metadata(dir) {
         Err(_) => return Ok(()),
         // The name is a link or a file: only the name is removed.
         Ok(meta) if !meta.is_dir() => return remove_file(dir),
         Ok(_) => {}
-    }
-    for name in first {
-        match fs::remove_file(dir.join(name)) {
-            Err(e) if ![NotFound, IsADirectory].contains(&e.kind()) => {
-                return Err(Error::io("remove", dir.join(name), e));
-            }
-            _ => {}
-        }
     }
     match fs::remove_dir_all(dir) {
         Err(e) if e.kind() != NotFound => Err(Error::io("remove", dir, e)),
@@ -85,9 +73,47 @@ pub fn remove_if_empty(dir: &Path) {
     let _ = fs::remove_dir(dir);
 }
 
+/// Syncs everything written to the file system of `path` to the disk. Returns false if the system can only sync single
+/// files.
+#[cfg(target_os = "linux")]
+pub(super) fn sync_file_system(path: &Path) -> io::Result<bool> {
+    use std::os::fd::AsRawFd;
+    let file = File::open(path)?;
+    // SAFETY: the descriptor is open until `file` is dropped; the call has no other argument.
+    if unsafe { libc::syncfs(file.as_raw_fd()) } == 0 { Ok(true) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn sync_file_system(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Free bytes on the file system of `dir`, or of its nearest existing parent.
+///
+/// # Errors
+///
+/// The system does not report the free space.
+pub fn free_space(dir: &Path) -> Result<u64> {
+    let existing = dir.ancestors().find(|p| p.exists()).unwrap_or(Path::new("."));
+    let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
+    fs4::available_space(existing).map_err(|e| Error::io("read the free space", existing, e))
+}
+
+/// All bytes of the file system of `dir`, which exists.
+pub(crate) fn total_space(dir: &Path) -> Result<u64> {
+    fs4::total_space(dir).map_err(|e| Error::io("read the size of the disk", dir, e))
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_yet_has_the_space_of_its_parent() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(free_space(&dir.path().join("a/b")).unwrap() > 0);
+        assert!(free_space(Path::new("not-there")).unwrap() > 0);
+    }
 
     #[test]
     fn folders_appear_once_and_go_without_what_their_links_name() {
@@ -97,15 +123,15 @@ mod tests {
             create(&at(name)).unwrap();
             fs::write(at(name).join("x"), "x").unwrap();
         }
-        assert!(rename(&at("a"), &at("c")).unwrap() && !rename(&at("b"), &at("c")).unwrap());
-        assert!(rename(&at("a"), &at("d")).is_err());
+        rename(&at("a"), &at("c")).unwrap();
+        assert!(rename(&at("b"), &at("c")).is_err() && rename(&at("a"), &at("d")).is_err());
         fs::write(at("source"), b"not ours").unwrap();
         create(&at("elsewhere/deep")).unwrap();
         std::os::unix::fs::symlink(at("source"), at("c/link")).unwrap();
         std::os::unix::fs::symlink(at("elsewhere"), at("c/folder")).unwrap();
         std::os::unix::fs::symlink(at("elsewhere"), at("e")).unwrap();
         for name in ["c", "e", "not-there"] {
-            remove(&at(name), &["x", "y"]).unwrap();
+            remove(&at(name)).unwrap();
             assert!(fs::symlink_metadata(at(name)).is_err());
         }
         assert_eq!(fs::read(at("source")).unwrap(), b"not ours");

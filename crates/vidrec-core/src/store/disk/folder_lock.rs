@@ -3,15 +3,16 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::regular_file::open_regular;
-use super::regular_file::{Links, open_with};
+use super::folder::refuse_file;
+use super::regular_file::{Links, is_same_file, open_regular, open_with};
 use crate::store::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
 
 const NAME: &str = ".vidrec.lock";
-/// The number of times that a folder is created again when others remove it.
-const CREATIONS: u32 = 100;
+/// The number of attempts while other processes remove the folder or check its lock.
+const TRIES: u32 = 1000;
 
 /// A lock on a folder, held while a data set is written there. The system releases it when a process dies.
 ///
@@ -36,33 +37,31 @@ impl FolderLock {
     /// Like [`take`](Self::take); `None` if another process holds the lock.
     pub fn try_take(dir: &Path) -> Result<Option<Self>> {
         refuse_to_write(dir)?;
-        create(dir)?;
         let path = dir.join(NAME);
         let io = |e| Error::io("create", &path, e);
-        let mut tries = 0;
-        loop {
-            let mut how = OpenOptions::new();
-            let file = match open_with(&path, Links::Refuse, how.write(true).create(true).truncate(false))? {
-                Some(file) => file,
-                // Its former owner has removed the folder in the meantime.
-                None if !dir.exists() || tries < CREATIONS => {
-                    tries += 1;
-                    create(dir)?;
-                    continue;
+        for _ in 0..TRIES {
+            match fs::create_dir_all(dir) {
+                // Other processes may remove empty parents meanwhile.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+                Err(e) => {
+                    refuse_file(dir)?;
+                    return Err(Error::io("create the folder", dir, e));
                 }
-                None => return Err(io(io::ErrorKind::NotFound.into())),
-            };
-            match try_lock(&file) {
-                Ok(true) => {}
-                // A process that checks whether the lock is held has it for a moment.
-                Ok(false) if is_looked_at(&file) => continue,
-                Ok(false) => return Ok(None),
-                Err(e) => return Err(io(e)),
+                Ok(()) => {}
             }
-            if is_still_named(&file, &path).map_err(io)? {
-                return Ok(Some(FolderLock { _file: file, path }));
+            let mut how = OpenOptions::new();
+            let opened = open_with(&path, Links::Refuse, how.write(true).create(true).truncate(false))?;
+            // Its former owner may have removed the folder.
+            let Some(file) = opened else { continue };
+            match try_lock(&file).map_err(io)? {
+                true if is_still_named(&file, &path).map_err(io)? => return Ok(Some(FolderLock { _file: file, path })),
+                true => {}
+                // A process that checks whether the lock is held has it for a moment.
+                false if is_looked_at(&file) => std::thread::sleep(Duration::from_millis(1)),
+                false => return Ok(None),
             }
         }
+        Err(io(io::ErrorKind::NotFound.into()))
     }
 }
 
@@ -70,18 +69,6 @@ impl FolderLock {
 pub fn is_being_written(dir: &Path) -> bool {
     let Ok(file) = open_regular(&dir.join(NAME), Links::Refuse) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
-}
-
-/// Creates a folder and its missing parents. Other processes may remove empty ones meanwhile.
-fn create(dir: &Path) -> Result<()> {
-    let mut created = fs::create_dir_all(dir);
-    for _ in 0..CREATIONS {
-        match &created {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => created = fs::create_dir_all(dir),
-            _ => break,
-        }
-    }
-    created.map_err(|e| super::folder::refuse_file(dir).err().unwrap_or_else(|| Error::io("create the folder", dir, e)))
 }
 
 /// Whether all processes that hold an open file's lock only check it.
@@ -106,21 +93,13 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
 }
 
 /// Whether `path` still names the open file. Its former owner may have renamed or removed it before we locked it.
-#[cfg(unix)]
 pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
     let ours = file.metadata()?;
     match fs::symlink_metadata(path) {
-        Ok(named) => Ok((named.dev(), named.ino()) == (ours.dev(), ours.ino())),
+        Ok(named) => Ok(is_same_file(&named, &ours)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(e) => Err(e),
     }
-}
-
-/// Other systems do not let a process rename a file that another one has open.
-#[cfg(not(unix))]
-pub(crate) fn is_still_named(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
 }
 
 #[cfg(test)]

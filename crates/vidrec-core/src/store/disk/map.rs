@@ -6,10 +6,9 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::store::disk::open_files::{Held, Share};
-use crate::store::disk::regular_file::{Links, open_regular};
-use crate::store::disk::sigbus::Watch;
-use crate::store::disk::system::Advice;
+use super::open_files::{Held, Share};
+use super::regular_file::{Advice, Links, open_regular};
+use super::sigbus::Watch;
 use vidrec_format::error::{Error, Result};
 
 /// The bytes of a file, read through the page cache without a copy. All threads and forked processes share them.
@@ -29,20 +28,17 @@ pub struct MappedFile {
 impl MappedFile {
     /// Maps a file of a kind that is rarely open many times.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::with(path, None)
+        Self::of(&open_regular(path, Links::Follow)?, path, None)
     }
 
     /// Maps a file of a kind that may be open many times; `None` if `share` is used up.
     pub fn open_within(path: &Path, share: &'static Share) -> Result<Option<Self>> {
-        share.take().map(|held| Self::with(path, Some(held))).transpose()
+        let map = |held| Self::of(&open_regular(path, Links::Follow)?, path, Some(held));
+        share.take().map(map).transpose()
     }
 
-    fn with(path: &Path, held: Option<Held>) -> Result<Self> {
-        Self::of(&open_regular(path, Links::Follow)?, path, held)
-    }
-
-    /// Maps an open file. On Linux, the map keeps the file and the locks of this handle open.
-    pub(crate) fn of(file: &File, path: &Path, held: Option<Held>) -> Result<Self> {
+    /// Maps an open file.
+    pub(super) fn of(file: &File, path: &Path, held: Option<Held>) -> Result<Self> {
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
         if meta.len() == 0 {
             return Ok(MappedFile { watch: None, map: None, _held: None });
@@ -66,21 +62,17 @@ impl MappedFile {
         if self.lost() == 0 { Ok(()) } else { Err(lost(path)) }
     }
 
-    /// Gives advice on a range of the file. Only [`Advice::Soon`] has an effect on a map.
-    #[cfg(unix)]
+    /// Gives advice on a range of the file. Only [`Advice::Soon`] has an effect on a map, and only on Unix.
     pub fn advise(&self, range: Range<u64>, advice: Advice) {
         let Some(map) = &self.map else { return };
         let place = |at: u64| usize::try_from(at).map_or(map.len(), |at| at.min(map.len()));
         let (begin, end) = (place(range.start), place(range.end));
         if advice == Advice::Soon && begin < end {
             // Without the advice, only speed is lost.
+            #[cfg(unix)]
             let _ = map.advise_range(memmap2::Advice::WillNeed, begin, end - begin);
         }
     }
-
-    /// Does nothing: this system takes no advice.
-    #[cfg(not(unix))]
-    pub(crate) fn advise(&self, _: Range<u64>, _: Advice) {}
 }
 
 impl Deref for MappedFile {

@@ -3,18 +3,25 @@
 //! Each process that uses the file shares its lock. The system releases the lock of a process that dies. If a process
 //! gets the lock exclusively, no other process uses the file. A process only ever waits for another one that is about
 //! to remove the file, and not for long.
+//!
+//! All of these processes map the file. It contains numbers that they change, and bytes that never change once such a
+//! number says that they are written. `map.rs` handles files that are only read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use memmap2::MmapRaw;
+
 use super::folder_lock::{is_still_named, try_lock};
-use super::positional::{read_exact_at, write_all_at};
-use super::regular_file::{in_place, private};
-use super::shared_map::SharedMap;
-use super::{private_folder, system};
+use super::open_files::{read_exact_at, write_all_at};
+use super::private;
+use super::regular_file;
+use super::regular_file::in_place;
+use super::sigbus::Watch;
 use vidrec_format::error::{Error, Hint, Result};
 
 /// The number of attempts while other processes create or remove the file.
@@ -38,12 +45,32 @@ pub const IN_MEMORY: &str = "/dev/shm";
 
 /// The size of the file system of `dir`, which must be in memory.
 pub fn room(dir: &Path) -> Result<u64> {
-    let size = system::size_in_memory(dir).map_err(|e| Error::io("read the kind of file system of", dir, e))?;
+    let size = size_in_memory(dir).map_err(|e| Error::io("read the kind of file system of", dir, e))?;
     size.ok_or_else(|| {
         let e =
             Error::usage("the folder for decoded planes is not on a file system in memory").file(dir).expected("tmpfs");
         e.hint(Hint::Set("decoded_cache_dir"))
     })
+}
+
+/// The size in bytes of the file system of `path`, if it is in memory (tmpfs). `u64::MAX` if it has no limit of its
+/// own. `None` for every other file system. Only Linux is known to have one.
+fn size_in_memory(path: &Path) -> io::Result<Option<u64>> {
+    #[cfg(target_os = "linux")]
+    {
+        let found = rustix::fs::statfs(path)?;
+        // The types differ from system to system.
+        #[allow(clippy::unnecessary_cast)]
+        let (kind, blocks, block) = (found.f_type as i64, found.f_blocks as u64, found.f_bsize as u64);
+        let size = if blocks == 0 { u64::MAX } else { blocks.saturating_mul(block) };
+        #[allow(clippy::unnecessary_cast)]
+        Ok((kind == libc::TMPFS_MAGIC as i64).then_some(size))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        Err(ErrorKind::Unsupported.into())
+    }
 }
 
 impl MemoryFile {
@@ -124,7 +151,7 @@ fn make(folder: &Path, path: &Path, length: u64, header: &[u8]) -> Result<Option
     let name = format!("{NEW}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
     let new = folder.join(name);
     let io = |e| Error::io("make the file", path, e);
-    let options = private(OpenOptions::new().read(true).write(true).create_new(true)).open(&new);
+    let options = regular_file::private(OpenOptions::new().read(true).write(true).create_new(true)).open(&new);
     let file = match options {
         // The last user of another file has removed the folder, or a dead process had this name.
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => return Ok(None),
@@ -173,11 +200,101 @@ fn remove_unused(folder: &Path, keep: &Path) {
 /// This user's folder in `dir`, which all users share. It is created if it does not exist. A folder that other users could
 /// have created or can change is refused, because its name can be guessed.
 fn own_folder(dir: &Path) -> Result<PathBuf> {
-    let folder = dir.join(format!("vidrec-{}", system::user()));
-    private_folder::create(&folder)?;
-    match private_folder::claim(&folder, "the folder for decoded planes") {
+    let folder = dir.join(format!("vidrec-{}", private::user()));
+    private::create_folder(&folder)?;
+    match private::claim(&folder, "the folder for decoded planes") {
         // The last process that used the folder has just removed it.
         Err(e) if e.is_missing() => Ok(folder),
         claimed => claimed.map(|()| folder).map_err(|e| e.hint(Hint::Set("decoded_cache_dir"))),
+    }
+}
+
+/// A file that is mapped for reading and writing, as atomic numbers. Every process that maps it sees each change at
+/// once, and keeps the changes of a process that was killed.
+#[derive(Debug)]
+pub struct SharedMap {
+    /// Declared before the map, so that it is dropped first.
+    watch: Watch,
+    map: MmapRaw,
+}
+
+impl SharedMap {
+    /// Maps an open file, which must not be empty.
+    pub fn of(file: &File, path: &Path) -> Result<Self> {
+        let map = MmapRaw::map_raw(file).map_err(|e| Error::io("map the file", path, e))?;
+        // SAFETY: the map has these bytes for as long as it exists. `Watch::over` takes only their address and
+        // their number, and the slice is gone when it returns.
+        let watch = Watch::over(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
+        Ok(SharedMap { watch, map })
+    }
+
+    /// The eight bytes at `at` as a number in the byte order of this machine, if they lie in the file and are
+    /// aligned.
+    pub fn word(&self, at: usize) -> Option<&AtomicU64> {
+        let map = &self.map;
+        let is_inside = at.is_multiple_of(8) && at.checked_add(8).is_some_and(|end| end <= map.len());
+        // SAFETY: the eight bytes are inside the map, which is readable and writable and lives as long as the borrow of
+        // `self`. They are aligned, since a map begins at a page, and all of their bit patterns are valid. Nothing else in
+        // this process refers to the memory without atomics; other processes may change it at any time, which atomics
+        // allow. If the file is cut off from outside, `Watch` puts private zeros there, or the system ends the process.
+        is_inside.then(|| unsafe { &*map.as_ptr().add(at).cast::<AtomicU64>() })
+    }
+
+    /// Copies the bytes from `at` on to `to`. If the file has fewer, it returns false and copies nothing.
+    ///
+    /// The caller has read with [`word`](Self::word), in the order `Acquire`, that these bytes are written. From then
+    /// on, only a process that breaks this rule writes to them. The system has written them: no reference in this process
+    /// ever leads to them.
+    pub fn copy(&self, at: u64, to: &mut [u8]) -> bool {
+        let (map, Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
+        if at.checked_add(to.len()).is_none_or(|end| end > map.len()) {
+            return false;
+        }
+        // SAFETY: the source is inside the map, which is readable and lives as long as the borrow of `self`. `to` is
+        // memory of Rust's own, so the two do not overlap. Threads of this process write to the map only
+        // through atomic numbers at other places. So there is no race inside this process. Another process that breaks the rules may change the bytes or such a
+        // number meanwhile, as with every map of a file. Then the copy has arbitrary bytes, and every byte is a valid
+        // `u8`. If the file is cut off, `Watch` puts private zeros there, or the system ends the process.
+        unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(at), to.as_mut_ptr(), to.len()) };
+        true
+    }
+
+    /// Asks the processor to load bytes that will be copied soon. Changes nothing else, and accepts any range.
+    #[inline]
+    pub fn prefetch(&self, range: Range<u64>) {
+        #[cfg(target_arch = "x86_64")]
+        if let (map, Ok(start), Ok(end)) = (&self.map, usize::try_from(range.start), usize::try_from(range.end)) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            for at in (start..end.min(map.len())).step_by(64) {
+                // SAFETY: the address is inside the map. The instruction reads nothing and raises no fault.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(map.as_ptr().add(at).cast()) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = range;
+    }
+
+    /// Whether all pages of the map still belong to the file. If not, other processes do not see what this one
+    /// writes.
+    pub fn is_whole(&self) -> bool {
+        self.watch.lost() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_outside_of_the_file_can_be_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [7; 20]).unwrap();
+        let map =
+            SharedMap::of(&File::options().read(true).write(true).open(file.path()).unwrap(), file.path()).unwrap();
+        let mut copy = [0; 8];
+        assert!([13, 20, u64::MAX - 7, u64::MAX].iter().all(|&at| !map.copy(at, &mut copy)) && copy == [0; 8]);
+        assert!(map.copy(12, &mut copy) && copy == [7; 8]);
+        assert!([0, 8].iter().all(|&at| map.word(at).is_some()));
+        assert!([4, 16, 24, usize::MAX, usize::MAX - 7].iter().all(|&at| map.word(at).is_none()));
     }
 }

@@ -17,10 +17,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use super::atomic_file::{AtomicFile, Temporary, sha256_of};
+use super::atomic_file::{AtomicFile, Temporary};
 use super::folder::{self, sync_folder};
 use super::folder_lock::FolderLock;
+use super::map::MappedFile;
 use super::regular_file::{Links, open_regular, read_if_there};
 use vidrec_format::dataset_json::DatasetJson;
 use vidrec_format::error::{Error, Hint, Result};
@@ -72,7 +74,7 @@ impl Changes {
             let mut unlisted = self.files.iter().filter(|name| name.is_given() && !listed.contains(name));
             unlisted.try_for_each(|name| folder::remove_file(&dir.join(name)))?;
         }
-        folder::remove_file(&dir.join(staged_listing()))?;
+        folder::remove_file(&dir.join(format!(".{LISTING}.tmp")))?;
         folder::remove_file(&dir.join(CHANGES))
     }
 }
@@ -85,35 +87,12 @@ impl Changes {
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if another version of vidrec was interrupted there.
 pub fn recover(dir: &Path) -> Result<()> {
-    refuse_older(dir)?;
     Changes::read(dir)?.map_or(Ok(()), |changes| changes.settle(dir))
-}
-
-/// Refuses a folder in which a version of vidrec before this one was interrupted.
-fn refuse_older(dir: &Path) -> Result<()> {
-    let older = file_name::OLDER.iter().map(|name| dir.join(name)).find(|path| fs::symlink_metadata(path).is_ok());
-    older.map_or(Ok(()), |path| {
-        Err(Error::usage("an older version of vidrec was interrupted here")
-            .file(path)
-            .help("finish with that version, or remove this and begin again"))
-    })
 }
 
 /// Whether an interrupted write left a list of changes in `dir`.
 pub fn is_pending(dir: &Path) -> bool {
     dir.join(CHANGES).exists()
-}
-
-/// The error about a file that would be replaced but is not in the replaced data set.
-fn in_the_way(file: &Path) -> Error {
-    Error::usage("a file of this name already exists, and the data set here does not list it")
-        .file(file)
-        .help("move it away, or choose another folder")
-        .hint(Hint::Overwrite)
-}
-
-fn staged_listing() -> String {
-    format!(".{LISTING}.tmp")
 }
 
 /// The existing files, and which of them may be removed.
@@ -140,25 +119,25 @@ impl Replaced {
         let replaced: HashSet<&FileName> = self.files.iter().chain(&self.removable).collect();
         for name in new.filter(|name| !replaced.contains(name)) {
             let path = dir.join(name);
-            if is_there(&path) && !is_named_for_contents(name, &path)? {
-                return Err(in_the_way(&path));
+            if fs::symlink_metadata(&path).is_err() {
+                continue;
+            }
+            if !(file_name::has_digits(name) && name.has_digest(&sha256_of(&path)?)) {
+                return Err(Error::usage("a file of this name already exists, and the data set here does not list it")
+                    .file(&path)
+                    .help("move it away, or choose another folder")
+                    .hint(Hint::Overwrite));
             }
         }
         Ok(())
     }
 }
 
-fn is_there(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
-}
-
-/// Whether the digits in a file's name are those of its digest.
-fn is_named_for_contents(name: &FileName, path: &Path) -> Result<bool> {
-    if !file_name::has_digits(name) {
-        return Ok(false);
-    }
-    let digest = sha256_of(&mut open_regular(path, Links::Refuse)?).map_err(|e| Error::io("read the file", path, e))?;
-    Ok(name.has_digest(&digest))
+/// SHA-256 of a file, from its first byte to its last. Its name is no link.
+pub fn sha256_of(path: &Path) -> Result<[u8; 32]> {
+    let map = MappedFile::of(&open_regular(path, Links::Refuse)?, path, None)?;
+    let digest = Sha256::digest(&map[..]).into();
+    map.prove_whole(path).map(|()| digest)
 }
 
 /// The files of a data set, synced to the disk under temporary names.

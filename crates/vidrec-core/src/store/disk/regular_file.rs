@@ -8,8 +8,9 @@
 //! anyway. Files that only vidrec writes (plans, journals, locks, staged files, receipts and notes of parts) are
 //! never links. They decide what vidrec writes, renames and removes, so a link there is an attempt to redirect it.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use vidrec_format::error::{Error, Result};
@@ -163,21 +164,48 @@ fn not_regular(path: &Path, kind: FileType) -> Error {
 
 fn words(kind: FileType) -> &'static str {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        if kind.is_fifo() {
-            return "a named pipe";
-        }
-        if kind.is_socket() {
-            return "a socket";
-        }
-        if kind.is_char_device() || kind.is_block_device() {
-            return "a device";
-        }
+    if std::os::unix::fs::FileTypeExt::is_fifo(&kind) {
+        return "a named pipe";
     }
-    match () {
-        () if kind.is_dir() => "a folder",
-        () => "something else",
+    if kind.is_dir() { "a folder" } else { "a socket or a device" }
+}
+
+/// Whether two descriptions are those of one file, by any name.
+pub(super) fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (a.dev(), a.ino()) == (b.dev(), b.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        a.modified().ok() == b.modified().ok()
+    }
+}
+
+/// The expected use of a range of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// It will be read soon: load it.
+    Soon,
+    /// It was read and will not be needed for a long time: its pages may be dropped.
+    Done,
+}
+
+/// Gives advice on a range of a file. Returns whether the system accepted it: without it, only speed is lost.
+pub fn advise(file: &File, range: Range<u64>, advice: Advice) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    {
+        use rustix::fs::Advice::{DontNeed, WillNeed};
+        let advice = if advice == Advice::Soon { WillNeed } else { DontNeed };
+        // Without a length, the advice would be for the rest of the file.
+        let length = std::num::NonZeroU64::new(range.end.saturating_sub(range.start));
+        length.is_none() || rustix::fs::fadvise(file, range.start, length, advice).is_ok()
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    {
+        let _ = (file, range, advice);
+        false
     }
 }
 

@@ -6,7 +6,7 @@
 //! they were used, they were right all the time. A reader that checks this, or compares the count before and after,
 //! never mistakes zeros for data.
 //!
-//! Every other `SIGBUS` goes to the previous handler, or ends the process as it would without this handler. The handler
+//! For every other `SIGBUS`, the previous handler takes the place of this one: usually that ends the process. The handler
 //! is installed once. A handler that is installed later, such as Python's `faulthandler` if it is enabled late, comes
 //! first. No handler is installed if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, or on systems other
 //! than Linux.
@@ -35,10 +35,6 @@ impl Watch {
         Watch()
     }
 
-    pub fn over_writable(_: &[u8]) -> Self {
-        Watch()
-    }
-
     /// Pages that could not be read so far.
     pub fn lost(&self) -> u64 {
         0
@@ -47,15 +43,10 @@ impl Watch {
 
 #[cfg(target_os = "linux")]
 impl Watch {
-    /// Watches `map`, which must be one complete map.
+    /// Watches `map`, which must be one complete map. If it is also written to, writes to a lost page still work, but
+    /// no other process sees them.
     pub fn over(map: &[u8]) -> Self {
-        Watch(linux::is_installed().then(|| linux::Entry::new(map, libc::PROT_READ)))
-    }
-
-    /// Watches `map`, which must be one complete map that is also written to. After a page is lost, writes to it
-    /// still work, but no other process sees them.
-    pub fn over_writable(map: &[u8]) -> Self {
-        Watch(linux::is_installed().then(|| linux::Entry::new(map, libc::PROT_READ | libc::PROT_WRITE)))
+        Watch(linux::is_installed().then(|| linux::Entry::new(map)))
     }
 
     /// Pages that could not be read so far.
@@ -78,20 +69,18 @@ mod linux {
     use std::mem::MaybeUninit;
     use std::ptr;
     use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
-    use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize};
+    use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
     use std::sync::{Mutex, OnceLock};
 
     use libc::{c_int, c_void, sigaction, siginfo_t};
 
     /// One watched map, or a free entry for one. It is never freed, because the handler may look at it at any time.
-    #[derive(Debug)]
+    #[derive(Debug, Default)]
     pub struct Entry {
         /// The first address; 0 if the entry is free.
         start: AtomicUsize,
         /// The address after the last.
         end: AtomicUsize,
-        /// The protection of its pages, as `mmap` has it.
-        protection: AtomicI32,
         lost: AtomicU64,
         next: AtomicPtr<Entry>,
     }
@@ -110,23 +99,19 @@ mod linux {
     }
 
     impl Entry {
-        pub fn new(map: &[u8], protection: c_int) -> &'static Self {
+        pub fn new(map: &[u8]) -> &'static Self {
             // If the process was forked while another thread held the lock, the lock is held forever. Then a new
             // entry is created.
             let free = FREE.try_lock().ok().and_then(|mut free| free.pop());
             let entry = free.unwrap_or_else(Self::append);
             entry.lost.store(0, SeqCst);
-            entry.protection.store(protection, SeqCst);
             entry.end.store(map.as_ptr().addr() + map.len(), SeqCst);
             entry.start.store(map.as_ptr().addr(), SeqCst);
             entry
         }
 
         fn append() -> &'static Self {
-            let (start, end) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            let next = AtomicPtr::new(ptr::null_mut());
-            let (protection, lost) = (AtomicI32::new(libc::PROT_READ), AtomicU64::new(0));
-            let entry: &'static Entry = Box::leak(Box::new(Entry { start, end, protection, lost, next }));
+            let entry: &'static Entry = Box::leak(Box::default());
             let mut first = FIRST.load(Acquire);
             loop {
                 entry.next.store(first, Release);
@@ -179,14 +164,14 @@ mod linux {
 
     /// The handler. It may interrupt anything, so it touches only atomic numbers and entries that are never freed. It
     /// takes no lock, allocates no memory, and calls only what Linux allows in a handler. It restores `errno`.
-    extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
         // SAFETY: the kernel gives a valid `siginfo_t` to a handler with SA_SIGINFO. Its address is set if the code is
         // that of a fault. `__errno_location` belongs to this thread.
         unsafe {
             let errno = *libc::__errno_location();
             let is_fault = (*info).si_code > 0;
             if !(is_fault && mend((*info).si_addr().addr())) {
-                pass_on(signal, info, context, is_fault);
+                pass_on(signal, is_fault);
             }
             *libc::__errno_location() = errno;
         }
@@ -202,7 +187,7 @@ mod linux {
             if start != 0 && (start..end).contains(&address) {
                 // Counted first, so that a reader that sees the zeros also sees the count.
                 entry.lost.fetch_add(1, SeqCst);
-                place = Some((start, end, entry.protection.load(SeqCst)));
+                place = Some((start, end));
             }
             next = entry.next.load(Acquire);
         }
@@ -210,53 +195,33 @@ mod linux {
         let page = PAGE.load(SeqCst);
         let at = address / page * page;
         // Replacing a page in the middle of a map splits the map. If the system allows no more maps, all of it is lost.
-        place.is_some_and(|(start, end, protection)| {
-            put_zeros(at, page, protection) || put_zeros(start, end.next_multiple_of(page) - start, protection)
-        })
+        place.is_some_and(|(start, end)| put_zeros(at, page) || put_zeros(start, end.next_multiple_of(page) - start))
     }
 
-    fn put_zeros(at: usize, length: usize, protection: c_int) -> bool {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    fn put_zeros(at: usize, length: usize) -> bool {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
         let address = ptr::without_provenance_mut::<c_void>(at);
         // SAFETY: the range lies in a watched map, which is not being unmapped now, because the interrupted thread
-        // reads from it or writes to it. The call replaces a shared map of a file by one of zeros with the same
-        // protection: it touches no memory of Rust's, and changes no length. Nobody who uses a map relies on its bytes
-        // to stay the same.
+        // reads from it or writes to it. The call replaces a shared map of a file by one of zeros, which the same thread
+        // may read and write: it touches no memory of Rust's, and changes no length. Nobody who uses a map relies on its
+        // bytes to stay the same.
         unsafe { libc::mmap(address, length, protection, flags, -1, 0) != libc::MAP_FAILED }
     }
 
-    /// Does what would happen without this handler.
-    ///
-    /// # Safety
-    ///
-    /// The arguments must be those that the kernel passed to a handler of this signal.
-    unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, is_fault: bool) {
-        let before = BEFORE.get().copied().flatten();
-        let handler = before.map_or(libc::SIG_DFL, |before| before.sa_sigaction);
-        if handler == libc::SIG_IGN && !is_fault {
-            return;
-        }
-        if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-            // SAFETY: the signal is valid; all zeros is SIG_DFL without flags. A fault comes again when this returns. A
-            // signal that a process sent does not, so it is sent again, and arrives when the handler returns.
-            unsafe {
-                let default: sigaction = MaybeUninit::zeroed().assume_init();
-                libc::sigaction(signal, &default, ptr::null_mut());
-                if !is_fault {
-                    libc::raise(signal);
-                }
-            }
-            return;
-        }
-        let takes_info = before.is_some_and(|before| before.sa_flags & libc::SA_SIGINFO != 0);
-        // SAFETY: the address was installed as a handler, and its flags say of which kind.
+    /// Restores the previous handler, which then gets the signal: a fault comes again when this returns, and a signal that
+    /// a process sent is sent again.
+    fn pass_on(signal: c_int, is_fault: bool) {
+        let default = || {
+            // SAFETY: all zeros is SIG_DFL without flags.
+            unsafe { MaybeUninit::<sigaction>::zeroed().assume_init() }
+        };
+        let before = BEFORE.get().copied().flatten().unwrap_or_else(default);
+        // SAFETY: the signal is valid, and the action is one that was installed before, or the default one.
         unsafe {
-            if takes_info {
-                let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = std::mem::transmute(handler);
-                handler(signal, info, context);
-            } else {
-                let handler: extern "C" fn(c_int) = std::mem::transmute(handler);
-                handler(signal);
+            libc::sigaction(signal, &before, ptr::null_mut());
+            if !is_fault {
+                libc::raise(signal);
             }
         }
     }

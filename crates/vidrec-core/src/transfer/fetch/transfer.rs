@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::item::Item;
 use crate::progress::{Progress, ProgressFn};
-use crate::store::disk::free_space::free_space;
+use crate::store::disk::folder::free_space;
 use crate::store::disk::{AtomicFile, Temporary};
 use crate::store::remote::{Opening, Remote};
 use crate::transfer::both_ways::{TICK, several};

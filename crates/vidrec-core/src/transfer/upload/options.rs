@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::store::disk::private_folder;
+use crate::store::disk::private;
 use crate::store::storage::{RemoteStats, Storage};
 
 /// Options of [`push`](crate::transfer::upload::push).
@@ -38,7 +38,7 @@ pub struct RemoteOutput {
 impl RemoteOutput {
     /// The folder in which the output is written first: [`scratch`](Self::scratch), or its default.
     pub fn scratch_folder(&self) -> PathBuf {
-        self.scratch.clone().unwrap_or_else(private_folder::for_scratch)
+        self.scratch.clone().unwrap_or_else(private::for_scratch)
     }
 
     pub(super) fn push(&self) -> PushOptions {

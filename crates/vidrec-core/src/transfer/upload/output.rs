@@ -9,7 +9,7 @@ use super::options::{PushReport, RemoteOutput};
 use super::place::{Place, check_store};
 use super::push::push_all;
 use crate::progress::ProgressFn;
-use crate::store::disk::{FolderLock, folder, private_folder};
+use crate::store::disk::{FolderLock, folder, private};
 use crate::store::location::is_remote;
 use crate::store::remote::Bucket;
 use vidrec_format::data_binding::hex;
@@ -149,7 +149,7 @@ impl Scratch {
     pub fn take(parent: Option<&Path>, location: &Path) -> Result<Self> {
         let dir = own_folder_for(parent, location)?;
         let lock = FolderLock::take(&dir)?;
-        folder::remove(&dir.join(DONE), &[])?;
+        folder::remove(&dir.join(DONE))?;
         Ok(Scratch { dir, _lock: lock })
     }
 
@@ -179,7 +179,7 @@ impl Scratch {
             // The rename takes one step, so that no call mistakes half of the output for one to resume.
             folder::rename(&self.output(), &self.dir.join(DONE))?;
         }
-        folder::remove(&self.dir, &[])
+        folder::remove(&self.dir)
     }
 }
 
@@ -190,7 +190,7 @@ pub fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) 
     if !dir.exists() {
         return Ok(());
     }
-    private_folder::claim(&dir, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
+    private::claim(&dir, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
     let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
     if dir.join(DONE).exists() || is_published() {
         Scratch::take(parent, location)?.remove()?;
@@ -202,15 +202,15 @@ pub fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) 
 /// created is refused, because its name can be guessed, and this program would write to what is in it.
 pub fn own_folder_for(parent: Option<&Path>, location: &Path) -> Result<PathBuf> {
     let folder = folder_for(parent, location);
-    private_folder::create_all(&folder)?;
-    private_folder::claim(&folder, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
+    private::create_folder_all(&folder)?;
+    private::claim(&folder, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
     Ok(folder)
 }
 
 fn folder_for(parent: Option<&Path>, location: &Path) -> PathBuf {
     let text = location.to_string_lossy();
     let digest = hex(&Sha256::digest(text.trim_end_matches('/').as_bytes()));
-    let parent = parent.map_or_else(private_folder::for_scratch, Path::to_owned);
+    let parent = parent.map_or_else(private::for_scratch, Path::to_owned);
     parent.join(format!("vidrec-scratch-{}", &digest[..16]))
 }
 
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(of("s3://b/train"), of("s3://b/train/"));
         assert_ne!(of("s3://b/train"), of("s3://b/val"));
         assert!(of("s3://b/train").to_string_lossy().contains("vidrec-scratch-"));
-        assert!(folder_for(None, Path::new("s3://b")).starts_with(private_folder::for_scratch()));
+        assert!(folder_for(None, Path::new("s3://b")).starts_with(private::for_scratch()));
     }
 
     #[test]

@@ -16,7 +16,7 @@ const RATES: std::ops::RangeInclusive<u32> = 1000..=384_000;
 /// Most data sets of speech and sound have 16 bits, and 16 bits take half the bytes of 32-bit floats.
 ///
 /// In text (`FromStr`, `Display`, serde): the rate, such as `16000`, or the rate and words, such as `48000:stereo`,
-/// `16000:opus` or `48000:stereo:opus:96k`.
+/// `16000:opus` or `48000:stereo:opus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AudioOptions {
     /// The stored sample rate, in samples per second.
@@ -53,7 +53,7 @@ impl FromStr for AudioOptions {
                 .found(text)
         })?;
         match coding {
-            SoundCoding::Opus { .. } if !opus::RATES.contains(&rate) => {
+            SoundCoding::Opus if !opus::RATES.contains(&rate) => {
                 let e = Error::usage("Opus has no such sample rate").found(rate);
                 Err(e.expected("8000, 12000, 16000, 24000 or 48000, to which sound of any rate is converted"))
             }
@@ -105,15 +105,7 @@ mod tests {
 
     #[test]
     fn every_text_reads_back_as_itself() {
-        for text in [
-            "16000",
-            "48000:stereo",
-            "16000:raw",
-            "48000:stereo:raw",
-            "16000:opus",
-            "8000:opus:12k",
-            "48000:stereo:opus:96k",
-        ] {
+        for text in ["16000", "48000:stereo", "16000:raw", "48000:stereo:raw", "16000:opus", "48000:stereo:opus"] {
             assert_eq!(text.parse::<AudioOptions>().unwrap().to_string(), text);
         }
         for text in
@@ -121,7 +113,7 @@ mod tests {
         {
             assert!(text.parse::<AudioOptions>().is_err(), "{text}");
         }
-        for text in ["44100:opus", "16000:opus:24", "16000:opus:24k:stereo", "16000:opus:24k:raw", "16000:stereo:"] {
+        for text in ["44100:opus", "16000:opus:24k", "16000:opus:stereo", "16000:opus:raw", "16000:stereo:"] {
             assert!(text.parse::<AudioOptions>().is_err(), "{text}");
         }
     }

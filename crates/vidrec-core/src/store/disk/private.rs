@@ -1,13 +1,21 @@
-//! Folders that belong to this user alone, even in folders where others can write: `/tmp` or `/dev/shm`.
+//! Folders and files that belong to this user alone, even in folders where others can write: `/tmp` or `/dev/shm`. The
+//! names of these files are never links. One is a lock.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind::AlreadyExists;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use super::folder_lock::try_lock;
+use super::regular_file::{in_place, private};
 use vidrec_format::error::{Error, Result};
 
+/// The most bytes that are read of a small file.
+const MOST_BYTES: u64 = 4096;
+
 /// Creates a folder that only this user can enter, if it does not exist.
-pub(crate) fn create(folder: &Path) -> Result<()> {
+pub(crate) fn create_folder(folder: &Path) -> Result<()> {
     let mut how = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut how, 0o700);
@@ -18,10 +26,10 @@ pub(crate) fn create(folder: &Path) -> Result<()> {
 }
 
 /// Creates such a folder and its missing parents. The parents are as open as this user's other new folders.
-pub fn create_all(folder: &Path) -> Result<()> {
+pub fn create_folder_all(folder: &Path) -> Result<()> {
     let above = super::folder_of(folder);
     fs::create_dir_all(above).map_err(|e| Error::io("create the folder", above, e))?;
-    create(folder)
+    create_folder(folder)
 }
 
 /// Refuses a folder of another user, or anything else in its place, such as a link. `what` names it in the error.
@@ -35,7 +43,7 @@ pub(crate) fn check(folder: &Path, what: &str) -> Result<()> {
     {
         use std::os::unix::fs::MetadataExt;
         let meta = fs::symlink_metadata(folder).map_err(|e| Error::io("read the owner of the folder", folder, e))?;
-        if !meta.is_dir() || meta.uid() != super::system::user() {
+        if !meta.is_dir() || meta.uid() != user() {
             return Err(not_alone(folder, what, &meta));
         }
     }
@@ -78,7 +86,7 @@ fn not_alone(folder: &Path, what: &str, meta: &fs::Metadata) -> Error {
     let kind = if meta.is_dir() { "a folder" } else { "a file or link" };
     let found = format!("{kind} of user {}, mode {:o}", meta.uid(), meta.mode() & 0o7777);
     let e = Error::usage(format!("other users own or can write to {what}")).file(folder).found(found);
-    let e = e.expected(format!("a folder of user {} that nobody else can write to", super::system::user()));
+    let e = e.expected(format!("a folder of user {} that nobody else can write to", user()));
     e.help("name another folder, or find out what this one is and remove it")
 }
 
@@ -97,6 +105,87 @@ pub fn for_scratch() -> PathBuf {
     of_user().filter(|_| !is_named).unwrap_or_else(std::env::temp_dir)
 }
 
+/// The number of the user that this process acts for. Other systems do not number their users.
+pub(super) fn user() -> u32 {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    0
+}
+
+/// The lock of a file, until this is dropped. The system releases it when the process dies.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Lock {
+    /// Waits until no other thread or process holds the lock of the file, and takes it. Creates the file if it does
+    /// not exist. `None` if another one holds the lock longer than `at_most`.
+    pub fn within(path: &Path, at_most: Duration) -> Result<Option<Self>> {
+        let (file, begin) = (open(path)?, Instant::now());
+        while !try_lock(&file).map_err(|e| Error::io("lock", path, e))? {
+            if begin.elapsed() >= at_most {
+                return Ok(None);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Some(Lock(file)))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // To close the file would not do: a forked process may have it open, too.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Opens an existing file to read it.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    in_place(OpenOptions::new().read(true)).open(path)
+}
+
+/// Opens an existing file to write to it.
+pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+    in_place(OpenOptions::new().write(true)).open(path)
+}
+
+/// Creates a file, which must not exist.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    private(OpenOptions::new().write(true).create_new(true)).open(path)
+}
+
+/// Makes a file longer, or cuts it.
+pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
+    file.set_len(length)
+}
+
+/// Writes a file that appears when it is complete. It has the name `temporary` before.
+pub(crate) fn put(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(temporary);
+    file?.write_all(bytes)?;
+    std::fs::rename(temporary, path)
+}
+
+/// Opens a small file that only this user can read, and creates it if it does not exist.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    let opened = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path);
+    opened.map_err(|e| Error::io("open", path, e))
+}
+
+/// Reads a small file.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    let mut text = Vec::new();
+    let read = open_to_read(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
+    read.map_err(|e| Error::io("read", path, e))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Writes to a position of a small file.
+pub(crate) fn write(mut file: &File, path: &Path, at: u64, text: &str) -> Result<()> {
+    let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(text.as_bytes()));
+    written.map_err(|e| Error::io("write", path, e))
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -111,8 +200,8 @@ mod tests {
     fn a_folder_is_made_and_closed_or_refused() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        create_all(&at("a/b")).unwrap();
-        create_all(&at("a/b")).unwrap();
+        create_folder_all(&at("a/b")).unwrap();
+        create_folder_all(&at("a/b")).unwrap();
         assert_eq!(mode(&at("a/b")), 0o700);
         for (given, is_taken) in [(0o755, true), (0o777, true), (0o700, true), (0o770, false), (0o707, false)] {
             // An empty folder can be closed in any case.
@@ -135,7 +224,7 @@ mod tests {
     fn a_folder_of_another_user_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("a");
-        create(&folder).unwrap();
+        create_folder(&folder).unwrap();
         if chown(&folder, Some(65534), None).is_err() {
             return eprintln!("skipped: only root can give files to others");
         }
