@@ -164,10 +164,10 @@ pub mod jpeg {
 pub mod pack {
     pub use vidrec_pack::{
         Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InputOptions, Job, LimitOptions,
-        ManifestColumns, MaxFailures, OptionWords, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan,
-        PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions, Segment,
-        SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan, arguments,
-        estimate, pack, pack_plan, plan_status, serve, write_plan,
+        ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan, PassedOver,
+        PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions, Segment, SegmentClock,
+        Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan, arguments, estimate, pack,
+        pack_plan, plan_status, serve, write_plan,
     };
 }
 

@@ -50,7 +50,7 @@ pub fn argument(hint: Hint) -> String {
 }
 
 /// A value of an option of the library as an argument.
-pub fn setting(option: &str, value: &str) -> String {
+fn setting(option: &str, value: &str) -> String {
     if value == "true" { format!("pass {option}=True") } else { format!("pass {option}={value:?}") }
 }
 
