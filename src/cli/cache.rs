@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::WarmReport;
 use crate::cache::{CacheReport, CachedReport, RemovalReport};
-use crate::cli::clips::ClipArgs;
 use crate::cli::output::{bytes, count, printable};
-use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
-use crate::edit;
+use crate::cli::{Outcome, Run, output};
 
-/// Warm, show, trim or clear a cache: a folder with parts of remote data sets.
+/// Show, trim or clear a cache: a folder with parts of remote data sets.
 ///
 /// Loaders and commands share it and keep it below its limit by themselves. What is removed while a process needs it is
 /// fetched again.
@@ -22,30 +19,9 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    Warm(Warm),
     Show(Show),
     Trim(Trim),
     Clear(Clear),
-}
-
-/// Fill a cache with a remote data set, so that the first epoch of a training run reads from local disk.
-///
-/// vidrec fetches with large requests, many at a time, and compares every checksum. It does not fetch what is in the cache
-/// already, so after an interruption the same command continues where it stopped. It removes other data sets if they
-/// take the room, and keeps below the limit. The exit status is 3 if not all of it fits.
-#[derive(clap::Args)]
-struct Warm {
-    /// The location of the data set, such as s3://bucket/train. --cache says in which folder to keep it.
-    location: PathBuf,
-    #[command(flatten)]
-    which: ClipArgs,
-    /// Print the report as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    progress: ProgressArgs,
-    #[command(flatten)]
-    storage: StorageArgs,
 }
 
 /// List the objects in a cache, and how much of each is there.
@@ -90,7 +66,6 @@ fn size(text: &str) -> Result<u64, crate::Error> {
 
 pub fn run(args: &Args) -> Run {
     let (report, json) = match &args.action {
-        Action::Warm(args) => return warm(args),
         Action::Show(show) => {
             output::print(show.json, &crate::cache::show(&show.dir)?, shown)?;
             return Ok(Outcome::Done);
@@ -100,35 +75,6 @@ pub fn run(args: &Args) -> Run {
     };
     output::print(json, &report, removed)?;
     Ok(Outcome::Done)
-}
-
-fn warm(args: &Warm) -> Run {
-    if !crate::is_remote(&args.location) {
-        return Err("this data set is on this machine, so it needs no cache".into());
-    }
-    let all = args.storage.open(&args.location)?;
-    let set = match args.which.selection(|| Ok(all.clone()))? {
-        None => all,
-        Some(selection) => all.select(edit::subset_clips(&all, &selection)?.clips)?,
-    };
-    let report = set.warm(&mut args.progress.of("bytes"))?;
-    output::print(args.json, &report, warmed)?;
-    Ok(if report.missing_bytes == 0 { Outcome::Done } else { Outcome::Problems })
-}
-
-fn warmed(r: &WarmReport) -> String {
-    let kept = if r.kept_bytes > 0 { format!(", {} of it already here", bytes(r.kept_bytes)) } else { String::new() };
-    let (fetched, requests) = (bytes(r.remote.fetched_bytes), count(r.remote.requests, "request"));
-    let mut text =
-        format!("{}, {}{kept}\n  fetched {fetched} with {requests}\n", count(r.clips, "clip"), bytes(r.bytes));
-    if r.missing_bytes > 0 {
-        let limit = r.cache_bytes.map_or(String::new(), |limit| format!(" of {}", bytes(limit)));
-        let (missing, clips) = (bytes(r.missing_bytes), count(r.missing_clips, "clip"));
-        text += &format!(
-            "  {missing} did not fit into the cache{limit}: {clips} will come from the server in each epoch\n"
-        );
-    }
-    text
 }
 
 fn shown(report: &CacheReport) -> String {
