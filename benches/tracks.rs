@@ -124,7 +124,12 @@ fn loader(c: &mut Criterion) {
     for (timing, names) in [("rate", ["action", "state"]), ("times", ["timed-action", "timed-state"])] {
         for how in [TrackHow::Nearest, TrackHow::Previous, TrackHow::Linear] {
             // A quarter of a step beside the values, so that there is something between two of them.
-            batches(c, &format!("{timing}/{how:?}"), &of_robots, &both(names, 0.25 / f64::from(RATE), how));
+            batches(
+                c,
+                &format!("{timing}/{how:?}").to_lowercase(),
+                &of_robots,
+                &both(names, 0.25 / f64::from(RATE), how),
+            );
         }
     }
 

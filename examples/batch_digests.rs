@@ -61,7 +61,8 @@ fn digests(dataset: &Dataset, options: &str) -> Result<[String; 2]> {
         let batch = batch?;
         draws.update(drawn(&batch));
         values.update(batch.data.bytes());
-        values.update(format!("{:?} {:?}", batch.fields, batch.tracks));
+        let tracks: Vec<_> = batch.tracks.iter().map(|(name, track)| (name, TrackBatch::of(track))).collect();
+        values.update(format!("{:?} {:?}", batch.fields, tracks));
     }
     Ok([draws, values].map(|digest| digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()))
 }
@@ -74,6 +75,29 @@ fn parsed(options: &str) -> Result<LoaderOptions> {
 fn mix(dataset: &Dataset) -> Result<Mix> {
     let sources = [("often", dataset.clone(), 2.0), ("rarely", dataset.clone(), 1.0)];
     Mix::new(sources, MixOptions { samples_per_epoch: Some(20), window: 5, ..MixOptions::default() })
+}
+
+/// A track of `f32`, as its digest has it.
+#[derive(Debug)]
+#[allow(dead_code, reason = "it is printed")]
+struct TrackBatch<'a> {
+    values: F32<'a>,
+    shape: &'a [usize],
+    mask: &'a [bool],
+    mask_shape: &'a [usize],
+    times: &'a [Vec<(f64, f64)>],
+    dims: &'a [u32],
+}
+
+#[derive(Debug)]
+#[allow(dead_code, reason = "it is printed")]
+struct F32<'a>(&'a [f32]);
+
+impl<'a> TrackBatch<'a> {
+    fn of(track: &'a vidrec::TrackBatch) -> Self {
+        let vidrec::TrackBatch { shape, mask, mask_shape, times, dims, .. } = track;
+        TrackBatch { values: F32(track.numbers().expect("a track of f32")), shape, mask, mask_shape, times, dims }
+    }
 }
 
 /// All that is drawn, without names of fields and types, which may change.

@@ -103,7 +103,7 @@ pub use vidrec_core::dataset::writer::{
 };
 pub use vidrec_core::dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
-    Summary, TrackStats, TrackView, WarmReport, class_stats, picture_stats, stats, stats_of, track_stats,
+    Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::TilePlan;
@@ -112,7 +112,7 @@ pub use vidrec_core::loader::{
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,
     JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
     Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SourceCount, Start,
-    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 pub use vidrec_core::progress::{Progress, ProgressFn, no_progress};
 pub use vidrec_core::stop::stoppable;
@@ -142,8 +142,8 @@ pub mod edit {
     #[doc(hidden)]
     pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
-        Change, Changes, ClipList, ClockStart, EditOptions, EditReport, KeepTogether, Key, RatioSplit, SelectedClips,
-        Selection, append, merge, split, split_clips, subset, subset_clips,
+        Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, SelectedClips, Selection,
+        append, merge, split, split_clips, subset, subset_clips,
     };
 }
 
@@ -162,10 +162,10 @@ pub mod jpeg {
 pub mod pack {
     pub use vidrec_pack::{
         Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InputOptions, Job, LimitOptions,
-        ManifestColumns, MaxFailures, OptionWords, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan,
-        PassedOver, PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions, Segment,
-        SegmentClock, Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan, arguments,
-        estimate, pack, pack_plan, plan_status, serve, write_plan,
+        ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan, PassedOver,
+        PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions, Segment, SegmentClock,
+        Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan, arguments, estimate, pack,
+        pack_plan, plan_status, serve, write_plan,
     };
 }
 

@@ -4,7 +4,7 @@ use std::ops::DerefMut;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use vidrec::{Dataset, Dtype, Field, JpegBatch, SampleParams, TilePlan, TrackData};
+use vidrec::{Dataset, Dtype, Field, JpegBatch, SampleParams, TilePlan, TrackType};
 
 use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
@@ -168,18 +168,21 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
         };
         Ok((name, kind, values))
     };
-    let track = |(name, track): (String, vidrec::TrackBatch)| Track {
-        name,
-        kind: track.values.kind().to_string(),
-        shape: track.shape,
-        mask_shape: track.mask_shape,
-        mask: flags(&track.mask),
-        times: track.times,
-        dims: bytes(track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes())),
-        values: match track.values {
-            TrackData::Texts(texts) => Values::Lists(texts),
-            numbers => Values::Numbers(numbers.bytes().unwrap_or_default().to_vec()),
-        },
+    let track = |(name, track): (String, vidrec::TrackBatch)| {
+        let numbers = track.bytes().to_vec();
+        Track {
+            name,
+            kind: track.kind.to_string(),
+            shape: track.shape,
+            mask_shape: track.mask_shape,
+            mask: flags(&track.mask),
+            times: track.times,
+            dims: bytes(track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes())),
+            values: match track.kind {
+                TrackType::Utf8 => Values::Lists(track.texts),
+                _ => Values::Numbers(numbers),
+            },
+        }
     };
     Ok(Facts {
         shape: batch.shape(),

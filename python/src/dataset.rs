@@ -228,15 +228,4 @@ impl Mix {
     fn place(&self, clip: u64) -> Option<(usize, u64)> {
         self.0.place(clip)
     }
-
-    /// Statistics of the tracks of these names, or of all tracks of numbers, as JSON.
-    fn track_stats(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<String> {
-        let names: Option<Vec<&str>> = names.as_ref().map(|names| names.iter().map(String::as_str).collect());
-        to_json(&task::wait(py, true, || self.0.track_stats(names.as_deref()))?)
-    }
-
-    /// Statistics of the pixels of some frames of each clip, as JSON.
-    fn picture_stats(&self, py: Python<'_>, frames: u32) -> PyResult<String> {
-        to_json(&task::wait(py, true, || self.0.picture_stats(frames))?)
-    }
 }

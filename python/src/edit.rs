@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use vidrec::edit::{self, Change, Changes, ClockStart, EditOptions, EditReport, Key, RatioSplit, Selection};
+use vidrec::edit::{self, Change, Changes, EditOptions, EditReport, Key, RatioSplit, Selection};
 use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
@@ -95,9 +95,9 @@ pub fn subset(
     options: OutputOptions,
     progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (clips, renamed_classes, clock) = changes;
+    let (clips, renamed_classes, align_clocks) = changes;
     let clips = clips.into_iter().map(change).collect::<PyResult<_>>()?;
-    let changes = Changes { clips, renamed_classes, clock: clock.as_deref().map(ClockStart::from) };
+    let changes = Changes { clips, renamed_classes, align_clocks };
     let selection: Selection = from_json("clips", chosen)?;
     let set = set.get().clone();
     write(py, out, options, &progress, |out, options, tell| {
@@ -127,5 +127,5 @@ fn change((clip, source, label, attributes): ChangeOfClips) -> PyResult<Change> 
     Ok(Change { key: clip.map_or(Key::Source(source), Key::Clip), label, attributes })
 }
 
-/// Changes of clips, classes to rename, and the beginning of clocks.
-type ChangeArguments = (Vec<ChangeOfClips>, Vec<(String, String)>, Option<String>);
+/// Changes of clips, classes to rename, and whether clocks begin at first frames.
+type ChangeArguments = (Vec<ChangeOfClips>, Vec<(String, String)>, bool);

@@ -43,15 +43,13 @@ pub fn argument(hint: Hint) -> String {
         Hint::Plan => "make one with vidrec.plan".into(),
         Hint::Status => "vidrec.plan_status lists them".into(),
         Hint::Part => "pack the part again with vidrec.pack_part".into(),
-        Hint::Clock => {
-            "let their clocks begin together with vidrec.subset(…, clock=TRACK) or clock='first-frame'".into()
-        }
+        Hint::Clock => "let their clocks begin together with vidrec.subset(…, align_clocks=True)".into(),
         other => other.to_string(),
     }
 }
 
 /// A value of an option of the library as an argument.
-pub fn setting(option: &str, value: &str) -> String {
+fn setting(option: &str, value: &str) -> String {
     if value == "true" { format!("pass {option}=True") } else { format!("pass {option}={value:?}") }
 }
 

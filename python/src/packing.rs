@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use serde::Serialize;
 use vidrec::pack::{
-    OptionWords, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan, PublishOptions, Recipe, Resources,
-    RunOptions,
+    PackOptions, PackPlan, PackReport, PartOptions, PartsPlan, PublishOptions, Recipe, Resources, RunOptions,
 };
 use vidrec::{JsonObject, RemoteOutput};
 
-use crate::error::{from_json, raise, refuse, setting, to_json, usage};
+use crate::error::{from_json, raise, refuse, to_json, usage};
 use crate::storage::{Remote, Storage};
 use crate::task;
 
@@ -46,7 +45,6 @@ impl Options {
     pub fn recipe(&self, inputs: &[PathBuf]) -> PyResult<Recipe> {
         let given = JsonObject(from_json("options", &self.recipe)?);
         let mut recipe = Recipe::given(inputs, given).map_err(raise)?;
-        recipe.options.input.words = OptionWords(setting);
         recipe.options.input.storage = self.remote.storage.clone().into_storage()?;
         (recipe.options.resources, recipe.options.run) = (self.resources()?, self.run()?);
         Ok(recipe)
@@ -74,7 +72,7 @@ impl Options {
 pub struct Told<'a> {
     #[serde(flatten)]
     report: &'a PackReport,
-    /// Whether everything was there already, so that there was nothing to do or to retry.
+    /// Whether everything was there already, so that there was nothing to do.
     unchanged: bool,
 }
 

@@ -19,10 +19,9 @@ class RecipeOptions(TypedDict, total=False):
         Also pack the sound of the videos, as the track "audio" of whole numbers of 16 bits, at this many
         samples a second, in step with the frames: gaps are filled with silence, overlaps cut. A clip of a
         segment has the segment's sound, any other the whole video's. A video without sound has no such track.
-        16000 mixes all channels into one; 16000:stereo stores two; 16000:source as many as the first video with
-        sound has, and a video with another number fails. Sound is stored as FLAC, of which readers get the same
-        samples; with :raw at the end, as it is; with :opus, as Opus, which takes far fewer bytes and changes
-        the sound a little.
+        16000 mixes all channels into one; 16000:stereo stores two. Sound is stored as FLAC, of which readers
+        get the same samples; with :raw at the end, as it is; with :opus, as Opus, which takes far fewer bytes
+        and changes the sound a little.
     caption_column
         The column of a manifest that is kept as the attribute caption. Default: caption
     classes
@@ -50,8 +49,6 @@ class RecipeOptions(TypedDict, total=False):
         folder's clip; of an animated one, the first frame. Videos are then passed over.
     label_column
         The column of a manifest that has the labels, such as class. Default: label, labels
-    max_duration
-        The longest video, in seconds by the times of its frames; a longer one fails. Default: no limit
     max_failures
         How many videos may fail before the pack stops: a number, or a share of all such as 1%. What is done can
         be resumed. Default: any number
@@ -130,7 +127,6 @@ class RecipeOptions(TypedDict, total=False):
     frames: Optional[FrameChoice]
     images: Optional[bool]
     label_column: Optional[str]
-    max_duration: Optional[float]
     max_failures: Union[float, str, None]
     max_frames: Optional[int]
     max_pixels: Optional[int]

@@ -17,9 +17,9 @@ class Cameras(Value):
     Frames are drawn among those of the first; of the others come those whose times are nearest. Everything else that a batch
     has is of the first.
 
-    Clips have to share a clock: they begin together, a track has the same values at the same times in both, they are segments
-    from the same ``start`` on, or their attribute ``clock`` is the same. :func:`vidrec.subset` lets clocks begin together (``clock=``). In a
-    mix, a clip without both attributes, such as a picture, is a sample of the first camera alone.
+    Clips have to share a clock: they begin together, they are segments from the same ``start`` on, or their attribute
+    ``clock`` is the same. :func:`vidrec.subset` lets clocks begin together (``align_clocks=``). In a mix, a clip without
+    both attributes, such as a picture, is a sample of the first camera alone.
 
     Parameters
     ----------

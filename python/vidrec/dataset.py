@@ -88,22 +88,6 @@ def open(
     return Dataset._opened(_storage.absolute(path), os.fspath(path), io, storage)
 
 
-def track_stats_of(inner: Union[_vidrec.Dataset, _vidrec.Mix], tracks: Optional[Sequence[str]]) -> Dict[str, TrackStats]:
-    """Statistics of tracks of a data set or a mix."""
-    if isinstance(tracks, str):
-        raise UsageError(f"track_stats takes names in a list, found {tracks!r}")
-    told = json.loads(inner.track_stats(None if tracks is None else list(tracks)))
-    return {name: TrackStats.from_dict(stats) for name, stats in told.items()}
-
-
-def picture_stats_of(inner: Union[_vidrec.Dataset, _vidrec.Mix], frames: int) -> TrackStats:
-    """Statistics of pictures of a data set or a mix."""
-    count = whole(frames, 1, U32)
-    if count is None:
-        raise UsageError(f"picture_stats: expected frames of 1 or more, found {frames!r}")
-    return TrackStats.from_dict(json.loads(inner.picture_stats(count)))
-
-
 def opened(dataset: Union[Dataset, Path], storage: Optional[Dict[str, Any]] = None) -> Dataset:
     """A data set as it is, or the one at a path."""
     if isinstance(dataset, Dataset):
@@ -235,7 +219,10 @@ class Dataset(Sequence["Clip"]):
         UsageError
             There is no such track, or it has texts.
         """
-        return track_stats_of(self._inner, tracks)
+        if isinstance(tracks, str):
+            raise UsageError(f"track_stats takes names in a list, found {tracks!r}")
+        told = json.loads(self._inner.track_stats(None if tracks is None else list(tracks)))
+        return {name: TrackStats.from_dict(stats) for name, stats in told.items()}
 
     def picture_stats(self, frames: int = 4) -> TrackStats:
         """Statistics of red, green and blue, as fractions of full, to normalize pictures by.
@@ -255,7 +242,10 @@ class Dataset(Sequence["Clip"]):
         >>> stats = vidrec.open("train").picture_stats()
         >>> loader = vidrec.Loader("train", dtype="float32", normalize=vidrec.Normalize(stats.mean, stats.std))
         """
-        return picture_stats_of(self._inner, frames)
+        count = whole(frames, 1, U32)
+        if count is None:
+            raise UsageError(f"picture_stats: expected frames of 1 or more, found {frames!r}")
+        return TrackStats.from_dict(json.loads(self._inner.picture_stats(count)))
 
     @property
     def fingerprint(self) -> str:

@@ -170,7 +170,7 @@ def subset(
     labels: Optional[Mapping[Union[int, str], Union[int, str]]] = None,
     attributes: Optional[Mapping[Union[int, str], Mapping[str, Any]]] = None,
     rename_classes: Optional[Mapping[str, str]] = None,
-    clock: Optional[str] = None,
+    align_clocks: bool = False,
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
@@ -200,9 +200,9 @@ def subset(
         Attributes to add or replace, by clip; the others stay.
     rename_classes : mapping, optional
         New names by old names; labels stay.
-    clock : str, optional
-        The name of a track, at whose first value the clock of each clip begins, or ``"first-frame"``: the times of frames
-        and tracks count from there. :class:`vidrec.Cameras` pairs the frames of an episode by these times.
+    align_clocks : bool, default False
+        The clock of each clip begins at its first frame: the times of frames and tracks count from there.
+        :class:`vidrec.Cameras` pairs the frames of an episode by these times.
     shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
@@ -225,7 +225,7 @@ def subset(
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
     options = _output_options(shards, overwrite, remote)
-    changes = (_choice.changes(labels or {}, attributes or {}), list((rename_classes or {}).items()), clock)
+    changes = (_choice.changes(labels or {}, attributes or {}), list((rename_classes or {}).items()), bool(align_clocks))
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.subset(data, output, chosen, changes, options, show))
 

@@ -13,11 +13,10 @@ from ._options import OWN, own_options
 from ._storage import Path
 from ._values import check
 from .colors import ColorJitter, Normalize
-from .dataset import Dataset, opened, picture_stats_of, track_stats_of
+from .dataset import Dataset, opened
 from .errors import UsageError
 from .frames import Uniform
 from .own_options import CropGiven, FramesGiven, Own, whole_form
-from .results import TrackStats
 from .tracks import TrackWindow
 from .words import MixLabels
 
@@ -179,39 +178,6 @@ class Mix:
     def classes(self) -> List[str]:
         """Class names by label; empty if labels have no names."""
         return self._inner.classes()
-
-    def track_stats(self, tracks: Optional[Sequence[str]] = None) -> Dict[str, TrackStats]:
-        """Statistics of the numbers of tracks, by name, in which each source counts as its weight says.
-
-        Those of a single source are ``mix.sources[name].track_stats()``.
-
-        Parameters
-        ----------
-        tracks : sequence of str, optional
-            The names. Default: all tracks of numbers. A source that lacks a track has no share in it.
-
-        Returns
-        -------
-        dict of vidrec.results.TrackStats
-            As :meth:`Dataset.track_stats` gives them. Weights are those of the first sample; within a source, all numbers
-            count the same.
-        """
-        return track_stats_of(self._inner, tracks)
-
-    def picture_stats(self, frames: int = 4) -> TrackStats:
-        """Statistics of red, green and blue, in which each source counts as its weight says.
-
-        Parameters
-        ----------
-        frames : int, default 4
-            As in :meth:`Dataset.picture_stats`.
-
-        Returns
-        -------
-        vidrec.results.TrackStats
-            As :meth:`Dataset.picture_stats` gives them. Weights are those of the first sample.
-        """
-        return picture_stats_of(self._inner, frames)
 
     def place(self, clip: int) -> Tuple[str, int]:
         """The source of a clip, and its index in it.

@@ -291,10 +291,9 @@ def pack(
     dry_run : bool, default False
         Write nothing. Count the videos, list what is missing, and pack a few videos in memory to say how large the data
         set will be and how long the pack will take.
-    if_exists : {"fail", "resume", "retry-failed", "replace"}, default "fail"
+    if_exists : {"fail", "resume", "replace"}, default "fail"
         What to do if ``output`` has a data set or an interrupted pack: nothing; resume the pack of the same inputs and
-        options, or begin if there is none; pack again the shards that have videos which failed; or replace the data set when
-        the new one is complete.
+        options, or begin if there is none; or replace the data set when the new one is complete.
     threads : int, optional
         Videos that are decoded at a time. Default: one for each core.
     memory : int or str, optional
@@ -325,8 +324,7 @@ def pack(
         ``clips``, ``frames``, ``failed``, ``failures``, ``warnings``, ``passed_over`` (ignored files of the input folders,
         which are neither videos nor frames), ``manifests`` (what their columns became), ``notes`` (columns that may be
         misspelled, videos without a label, sources that were kept apart), ``resumed_at`` (videos that were done already, of
-        a resumed pack), ``unchanged`` (whether there was nothing to do: a resumed pack was finished, or no video was there
-        to retry) and so on. With ``clips`` 0 no data set was made.
+        a resumed pack), ``unchanged`` (whether there was nothing to do: a resumed pack was finished) and so on. With ``clips`` 0 no data set was made.
     vidrec.results.PackEstimate
         With ``dry_run``: ``videos``, ``labeled``, ``classes``, ``missing`` (files that are listed and not there), ``probed``
         (videos that were packed in memory), ``probe_failures``, and what the pack would give: ``clips``, ``frames``,

@@ -12,7 +12,7 @@ use crate::cli::{Outcome, Run};
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Pack", &["pack", "import"]),
     ("Look", &["inspect", "view", "browse", "check", "verify"]),
-    ("Train", &["bench", "warm"]),
+    ("Train", &["bench"]),
     ("Edit", &["merge", "split", "subset", "repair"]),
     ("Move", &["fetch", "push", "export"]),
     ("Cluster", &["plan", "status", "publish"]),

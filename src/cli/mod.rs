@@ -29,7 +29,6 @@ mod subset;
 mod table;
 mod verify;
 mod view;
-mod warm;
 
 use std::ffi::OsString;
 use std::sync::LazyLock;
@@ -70,7 +69,6 @@ enum Command {
     Split(split::Args),
     Subset(subset::Args),
     Repair(repair::Args),
-    Warm(warm::Args),
     #[command(hide = true)]
     Completions(help::CompletionsArgs),
 }
@@ -103,7 +101,6 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Split(args) => split::run(&args),
         Command::Subset(args) => subset::run(&args),
         Command::Repair(args) => repair::run(&args),
-        Command::Warm(args) => warm::run(&args),
         Command::Completions(args) => help::print_completions(&args, command()),
     });
     exit_status(run)

@@ -58,9 +58,7 @@ pub fn flags(hint: Hint) -> String {
         Hint::Status => "`vidrec status --missing` lists them".into(),
         Hint::Part => "run the same command again".into(),
         Hint::Publish => "publish it with `vidrec publish`".into(),
-        Hint::Clock => {
-            "let their clocks begin together with `vidrec subset --clock TRACK` or `--clock first-frame`".into()
-        }
+        Hint::Clock => "let their clocks begin together with `vidrec subset --align-clocks`".into(),
         other => other.to_string(),
     }
 }

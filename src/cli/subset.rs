@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::edit::{self, Changes, ClockStart, Selection};
+use crate::edit::{self, Changes, Selection};
 
 use crate::cli::arguments::{ClipRange, ordinals, parse_pair};
 use crate::cli::edit::NewSetArgs;
@@ -55,10 +55,10 @@ pub struct Args {
     /// Give a class another name; its label stays. May be given several times.
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_pair)]
     rename_class: Vec<(String, String)>,
-    /// Let the clock of each clip begin at the first value of a track, or at the clip's first frame with first-frame: the times
-    /// of frames and tracks count from there. Loaders pair cameras of an episode by these times.
-    #[arg(long, value_name = "TRACK|first-frame")]
-    clock: Option<String>,
+    /// Let the clock of each clip begin at its first frame: the times of frames and tracks count from there. Loaders pair
+    /// cameras of an episode by these times.
+    #[arg(long)]
+    align_clocks: bool,
     #[command(flatten)]
     new: NewSetArgs,
 }
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Run {
         seed: args.seed,
     };
     let clips = args.changes.as_deref().map(|path| change_table::read(path, &set)).transpose()?.unwrap_or_default();
-    let (renamed_classes, clock) = (args.rename_class.clone(), args.clock.as_deref().map(ClockStart::from));
-    let (changes, progress) = (Changes { clips, renamed_classes, clock }, &mut args.new.progress.of("clips"));
+    let changes = Changes { clips, renamed_classes: args.rename_class.clone(), align_clocks: args.align_clocks };
+    let progress = &mut args.new.progress.of("clips");
     args.new.write(|out, options| edit::subset(&set, &selection, &changes, out, options, progress))
 }

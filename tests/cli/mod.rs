@@ -11,4 +11,3 @@ mod program;
 mod progress;
 mod remote;
 mod report;
-mod warm;

@@ -144,9 +144,6 @@ fn packs() -> Vec<Row> {
         let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
         rows.extend(fresh_and_over(name, &format!("{line}{PACK_OPTIONS}"), SET, over));
     }
-    let retry = format!("pack {{in}}/mended --shards 3{PACK_OPTIONS} --if-exists retry-failed");
-    let before: Before = Box::new(|inputs, folder| copy(&inputs.at("packed-before"), &folder.join("out")));
-    rows.push(Row::new("pack --if-exists retry-failed", &retry, SET, before));
     rows.into_iter().map(|row| Row { resume: " --if-exists resume", ..row }).collect()
 }
 

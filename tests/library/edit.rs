@@ -195,7 +195,7 @@ fn what_a_change_does_not_name_stays() {
     let changes = Changes {
         clips: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
         renamed_classes: vec![("run".into(), "sprint".into())],
-        clock: None,
+        align_clocks: false,
     };
     with_changes(&set, &changes, place.at("out")).unwrap();
     assert_verifies(&place.at("out"));

@@ -1,8 +1,8 @@
 //! Statistics of tracks and pictures.
 
 use vidrec::{
-    ClipInfo, Dataset, FrameData, Mix, MixOptions, Track, TrackNormalize, TrackScaling, TrackTimes, TrackValues,
-    Writer, WriterOptions, track_stats,
+    ClipInfo, Dataset, FrameData, Track, TrackNormalize, TrackScaling, TrackTimes, TrackValues, Writer, WriterOptions,
+    track_stats,
 };
 
 use crate::common::jpeg;
@@ -51,24 +51,6 @@ fn quantiles_of_many_numbers_are_those_of_a_sample_and_all_else_is_exact() {
 }
 
 #[test]
-fn sources_of_a_mix_count_by_their_weights() {
-    let of = |numbers: &[f32]| set(vec![Some(track(TrackValues::F32(numbers.to_vec()), 1))]);
-    let ((_a, zeros), (_b, tens)) = (of(&[0.0; 50]), of(&[10.0, 10.0, 10.0, 20.0]));
-    let mix = |weights: (f64, f64)| {
-        let sources = [("zeros", zeros.clone(), weights.0), ("tens", tens.clone(), weights.1)];
-        Mix::new(sources, MixOptions::default()).unwrap().track_stats(Some(&["n"])).unwrap().remove("n").unwrap()
-    };
-    let equal = mix((1.0, 1.0));
-    assert_eq!((equal.mean[0], equal.count[0], equal.min[0], equal.max[0]), (6.25, 54, 0.0, 20.0));
-    // Half are 0, 3 in 8 are 10, 1 in 8 is 20.
-    assert_eq!((equal.q01[0], equal.q10[0], equal.q50[0], equal.q90[0], equal.q99[0]), (0.0, 0.0, 0.0, 20.0, 20.0));
-    let squares = 0.5 * 6.25f64.powi(2) + 0.375 * 3.75f64.powi(2) + 0.125 * 13.75f64.powi(2);
-    assert!((equal.std[0] - squares.sqrt()).abs() < 1e-12);
-    assert_eq!(mix((1.0, 9.0)).q50[0], 10.0);
-    assert_eq!(mix((0.0, 1.0)), track_stats(&tens, None).unwrap()["n"]);
-}
-
-#[test]
 fn names_that_have_no_statistics_are_refused() {
     let texts = track(TrackValues::Texts(vec!["a".into()]), 1);
     let (_folder, dataset) = set(vec![Some(Track { nan: false, ..texts })]);
@@ -93,35 +75,23 @@ fn equal_numbers_are_normalized_to_zero() {
 #[test]
 fn statistics_of_pictures_are_those_of_their_pixels() {
     let folder = tempfile::tempdir().unwrap();
-    let mut sets = Vec::new();
-    for (i, sizes) in [vec![(24, 16), (16, 16)], vec![(32, 24)]].into_iter().enumerate() {
-        let dir = folder.path().join(i.to_string());
-        let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
-        for (clip, size) in (0u32..).zip(sizes) {
-            let frames: Vec<_> = (0..6).map(|t| jpeg(size, i as u32 * 50 + clip * 10 + t)).collect();
-            let frames: Vec<_> = frames.iter().map(|jpeg| FrameData { jpeg, pts: 0, source_index: None }).collect();
-            let info = ClipInfo { width: size.0, height: size.1, ..ClipInfo::default() };
-            writer.append(&info, &frames).unwrap();
-        }
-        writer.finish().unwrap();
-        sets.push(Dataset::open(&dir).unwrap());
+    let mut writer = Writer::create(folder.path(), WriterOptions::default()).unwrap();
+    for (clip, size) in [(0, (24, 16)), (1, (16, 16))] {
+        let frames: Vec<_> = (0..6).map(|t| jpeg(size, clip * 10 + t)).collect();
+        let frames: Vec<_> = frames.iter().map(|jpeg| FrameData { jpeg, pts: 0, source_index: None }).collect();
+        writer.append(&ClipInfo { width: size.0, height: size.1, ..ClipInfo::default() }, &frames).unwrap();
     }
+    writer.finish().unwrap();
+    let set = Dataset::open(folder.path()).unwrap();
     // Frames 1 and 4 of six are the centers of two equal parts.
-    let levels = |set: &Dataset| {
-        let mut decoder = vidrec::jpeg::Decoder::new().unwrap();
-        let mut all: [Vec<f64>; 3] = Default::default();
-        for clip in set.clips() {
-            for t in [1, 4] {
-                let clip = clip.as_ref().unwrap();
-                let picture = decoder.decode_picture(clip.frame(t).unwrap().jpeg()).unwrap();
-                let put = |(i, &level): (usize, &u8)| all[i % 3].push(f64::from(level) / 255.0);
-                picture.pixels.iter().enumerate().for_each(put);
-            }
-        }
-        all
-    };
-    let found = vidrec::picture_stats(&sets[0], 2).unwrap();
-    for (i, mut channel) in levels(&sets[0]).into_iter().enumerate() {
+    let (mut decoder, mut levels) = (vidrec::jpeg::Decoder::new().unwrap(), <[Vec<f64>; 3]>::default());
+    for (clip, t) in set.clips().flat_map(|clip| [1, 4].map(|t| (clip.as_ref().copied().unwrap(), t))) {
+        let picture = decoder.decode_picture(clip.frame(t).unwrap().jpeg()).unwrap();
+        let put = |(i, &level): (usize, &u8)| levels[i % 3].push(f64::from(level) / 255.0);
+        picture.pixels.iter().enumerate().for_each(put);
+    }
+    let found = vidrec::picture_stats(&set, 2).unwrap();
+    for (i, mut channel) in levels.into_iter().enumerate() {
         channel.sort_by(f64::total_cmp);
         let n = channel.len() as f64;
         let mean = channel.iter().sum::<f64>() / n;
@@ -131,10 +101,5 @@ fn statistics_of_pictures_are_those_of_their_pixels() {
         assert_eq!([found.min[i], found.max[i]], [channel[0], channel[channel.len() - 1]]);
         let quantiles = [found.q01[i], found.q10[i], found.q50[i], found.q90[i], found.q99[i]];
         assert_eq!(quantiles, [1, 10, 50, 90, 99].map(|percent| quantile(&channel, percent)));
-    }
-    let mix = Mix::new([("a", sets[0].clone(), 3.0), ("b", sets[1].clone(), 1.0)], MixOptions::default()).unwrap();
-    let (mixed, other) = (mix.picture_stats(2).unwrap(), vidrec::picture_stats(&sets[1], 2).unwrap());
-    for i in 0..3 {
-        assert!((mixed.mean[i] - (0.75 * found.mean[i] + 0.25 * other.mean[i])).abs() < 1e-12);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use vidrec::{
     Batch, Cameras, ClipInfo, Dataset, Field, FrameData, Frames, JsonObject, Loader, LoaderOptions, Missing, Mix,
-    MixOptions, OwnOptions, ShortClips, Track, TrackData, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
+    MixOptions, OwnOptions, ShortClips, Track, TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -161,10 +161,10 @@ fn tracks_of_a_clip_without_frames_count_from_zero() {
     let batch = loader.batch(0, 0).unwrap();
     assert_eq!(batch.track("a frame").unwrap().shape, [2, 0]);
     let sound = batch.track("sound").unwrap();
-    assert_eq!(sound.values, TrackData::I16(vec![1, 2, 3, 0, 0, 0]));
+    assert_eq!(sound.numbers::<i16>(), Some(&[1, 2, 3, 0, 0, 0][..]));
     assert_eq!(sound.mask, [true, true, true, false, false, false]);
     let said = batch.track("said").unwrap();
-    assert_eq!(said.values, TrackData::Texts(vec![vec!["one".into(), "two".into()], vec![]]));
+    assert_eq!(said.texts, [vec!["one", "two"], vec![]]);
     assert_eq!(said.times[0], [(0.0, 1.0), (5.0, 6.0)]);
 }
 

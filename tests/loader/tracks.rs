@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use vidrec::order::Order;
 use vidrec::{
     Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, Missing, Mix, MixOptions, OwnOptions,
-    ShortClips, SoundCoding, Start, Track, TrackAnchor, TrackBatch, TrackCoding, TrackData, TrackHow, TrackNormalize,
-    TrackTimes, TrackValues, TrackWindow, Writer, WriterOptions,
+    ShortClips, SoundCoding, Start, Track, TrackAnchor, TrackBatch, TrackCoding, TrackHow, TrackNormalize, TrackTimes,
+    TrackValues, TrackWindow, Writer, WriterOptions,
 };
 
 use crate::common::{jpeg, options};
@@ -87,8 +87,7 @@ fn batches(dir: &PathBuf, options: LoaderOptions) -> Vec<Batch> {
 }
 
 fn f32s(track: &TrackBatch) -> &[f32] {
-    let TrackData::F32(values) = &track.values else { panic!("{:?}", track.values) };
-    values
+    track.numbers().unwrap()
 }
 
 /// What "state" of a clip is at a time: a walk through all values.
@@ -255,7 +254,7 @@ fn gives_the_values_of_the_whole(coding: SoundCoding, stored: TrackCoding) {
             let options = LoaderOptions { frames: Frames::uniform(3), ..with(&[("0", window.clone()), ("1", window)]) };
             for batch in batches(&dir, options) {
                 let [coded, raw] = ["0", "1"].map(|name| batch.track(name).unwrap());
-                prop_assert_eq!((&coded.values, &coded.mask), (&raw.values, &raw.mask));
+                prop_assert_eq!((coded.bytes(), &coded.mask), (raw.bytes(), &raw.mask));
             }
             Ok(())
         });
@@ -285,7 +284,7 @@ fn each_frame_has_its_value_whatever_is_drawn() {
                     (0..length).map(value).collect::<Vec<_>>()
                 };
                 let expected: Vec<i32> = batch.clips.iter().zip(&batch.params).flat_map(of).collect();
-                assert_eq!(step.values, TrackData::I32(expected));
+                assert_eq!(step.numbers::<i32>(), Some(&expected[..]));
                 assert_eq!(step.shape, [batch.clips.len(), length]);
                 let taken =
                     |params: &vidrec::SampleParams| (0..length).map(|t| t < params.frames.len()).collect::<Vec<_>>();
@@ -307,7 +306,8 @@ fn sound_comes_at_its_own_rate() {
         |clip: usize| (0..51).map(move |i| from(clip) + i).map(move |at| (at < 480).then_some(at + 500 * clip as i32));
     let expected: Vec<_> = (0..2).flat_map(values).collect();
     assert_eq!(track.mask, expected.iter().map(Option::is_some).collect::<Vec<_>>());
-    assert_eq!(track.values, TrackData::I16(expected.iter().map(|at| at.unwrap_or(0) as i16).collect()));
+    let expected: Vec<_> = expected.iter().map(|at| at.unwrap_or(0) as i16).collect();
+    assert_eq!(track.numbers::<i16>(), Some(&expected[..]));
 }
 
 /// The number of values of each choice, and the first value of clip 0.
@@ -332,10 +332,7 @@ fn a_choice_has_as_many_values_as_its_rule_says() {
         }
     }
     let sound = |window| of("sound", window);
-    let at = |track: &TrackBatch, i: usize| {
-        let TrackData::I16(values) = &track.values else { panic!("{track:?}") };
-        (values[i], track.mask[i])
-    };
+    let at = |track: &TrackBatch, i: usize| (track.numbers::<i16>().unwrap()[i], track.mask[i]);
     let by_window = sound(TrackWindow { window: Some((0.0, 0.1)), ..usual() });
     assert_eq!((by_window.shape[1], at(&by_window, 100)), (101, (100, true)));
     assert_eq!(count("sound", window(0.0, 0.1, "1000")), 101, "the same with a rate");
@@ -357,7 +354,7 @@ fn captions_are_those_of_the_drawn_time() {
         let batch = batches(&dir, options).remove(0);
         let track = batch.track("caption").unwrap();
         assert_eq!((track.shape.as_slice(), track.mask.as_slice()), ([2usize].as_slice(), [true; 2].as_slice()));
-        let TrackData::Texts(texts) = track.values.clone() else { panic!("{track:?}") };
+        let texts = track.texts.clone();
         assert_eq!(track.times[0], track.times[1]);
         (batch.params[0].frames.clone(), texts, track.times[0].clone())
     };
@@ -410,7 +407,7 @@ fn long_track_is_checked(coding: SoundCoding) {
     let (early, late) = (loader(10.0), loader(390.0));
     for (loader, first) in [(&early, 10_000), (&late, 390_000)] {
         let batch = loader.batch(0, 0).unwrap();
-        let TrackData::I16(values) = &batch.track("sound").unwrap().values else { panic!("{batch:?}") };
+        let values = batch.track("sound").unwrap().numbers::<i16>().unwrap();
         assert!(values.iter().zip(first..).all(|(&v, i)| i32::from(v) == noise(i)) && values.len() == 501);
     }
     // In place, so that the open data set sees it: in what the late window uses, at value 390,200.

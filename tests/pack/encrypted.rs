@@ -1,54 +1,30 @@
 //! `vidrec pack` refuses what is encrypted, instead of packing what decoders make of it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use crate::common::ffmpeg_videos;
+use crate::common::program_runs::stderr;
 use crate::common::skip::has_ffmpeg;
+use crate::pack::support::Room;
 
 /// The name of a track, as long as what takes its place.
 const NAME: &str = "a name of twenty-nine letters";
 
-struct Videos {
-    temp: tempfile::TempDir,
+/// Makes a video with sound.
+#[track_caller]
+fn make(videos: &Room, args: &[&str], name: &str) {
+    let how = "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=1 -c:v mpeg4 -c:a aac";
+    let args: Vec<&str> = how.split(' ').chain(args.iter().copied()).collect();
+    ffmpeg_videos::make_in(Path::new("."), &args, videos.path(name)).unwrap();
 }
 
-impl Videos {
-    fn new() -> Option<Self> {
-        has_ffmpeg().then(|| Videos { temp: tempfile::tempdir().unwrap() })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.temp.path().join(name)
-    }
-
-    /// A video with sound.
-    #[track_caller]
-    fn make(&self, args: &[&str], name: &str) {
-        let how = "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -f lavfi -i sine=d=1 -c:v mpeg4 -c:a aac";
-        let args: Vec<&str> = how.split(' ').chain(args.iter().copied()).collect();
-        ffmpeg_videos::make_in(self.temp.path(), &args, name).unwrap();
-    }
-
-    fn pack(&self, name: &str, more: &[&str]) -> Output {
-        let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        vidrec.arg("pack").arg(self.path(name)).arg("-o").arg(self.path("set")).args([
-            "--if-exists",
-            "replace",
-            "-n",
-            "4",
-        ]);
-        vidrec.args(more).output().unwrap()
-    }
-
-    #[track_caller]
-    fn is_refused(&self, name: &str, more: &[&str], words: &[&str]) {
-        let run = self.pack(name, more);
-        let said = String::from_utf8_lossy(&run.stderr);
-        assert_eq!(run.status.code(), Some(1), "{name}: {said}");
-        assert!(words.iter().all(|word| said.contains(word)), "{name}: {said}");
-    }
+#[track_caller]
+fn is_refused(videos: &Room, name: &str, more: &[&str], words: &[&str]) {
+    let run = videos.pack(name, more);
+    let said = stderr(&run);
+    assert_eq!(run.status.code(), Some(1), "{name}: {said}");
+    assert!(words.iter().all(|word| said.contains(word)), "{name}: {said}");
 }
 
 /// Puts an encryption in the place of the name of a Matroska track.
@@ -72,38 +48,48 @@ fn encrypt(path: &Path, name: &str) {
 
 #[test]
 fn common_encryption_in_mp4() {
-    let Some(videos) = Videos::new() else { return };
+    if !has_ffmpeg() {
+        return;
+    }
+    let videos = Room::new();
     let key = ["-encryption_key", "76a6c65c5ea762046bd749a2e632ccbb"];
     let cenc = ["-encryption_scheme", "cenc-aes-ctr", "-encryption_kid", "a7e61c373e219033c21091fa607bf3b8"];
-    videos.make(&[&key[..], &cenc].concat(), "cenc.mp4");
+    make(&videos, &[&key[..], &cenc].concat(), "cenc.mp4");
     let words = ["stage stream", "the video is encrypted", "decrypt it"];
-    videos.is_refused("cenc.mp4", &[], &words);
-    videos.is_refused("cenc.mp4", &["--no-isolate"], &words);
-    videos.is_refused("cenc.mp4", &["--decode-all"], &words);
+    is_refused(&videos, "cenc.mp4", &[], &words);
+    is_refused(&videos, "cenc.mp4", &["--no-isolate"], &words);
+    is_refused(&videos, "cenc.mp4", &["--decode-all"], &words);
     // The same with the index before the pictures, and in fragments.
-    videos.make(&[&key[..], &cenc, &["-movflags", "faststart"]].concat(), "first.mp4");
-    videos.is_refused("first.mp4", &[], &words);
-    videos.make(&[&key[..], &cenc, &["-movflags", "frag_keyframe+empty_moov"]].concat(), "fragments.mp4");
-    videos.is_refused("fragments.mp4", &[], &words);
+    make(&videos, &[&key[..], &cenc, &["-movflags", "faststart"]].concat(), "first.mp4");
+    is_refused(&videos, "first.mp4", &[], &words);
+    make(&videos, &[&key[..], &cenc, &["-movflags", "frag_keyframe+empty_moov"]].concat(), "fragments.mp4");
+    is_refused(&videos, "fragments.mp4", &[], &words);
 }
 
 #[test]
 fn encryption_in_matroska() {
-    let Some(videos) = Videos::new() else { return };
-    videos.make(&["-write_crc32", "0", "-metadata:s:v", &format!("title={NAME}")], "video.mkv");
+    if !has_ffmpeg() {
+        return;
+    }
+    let videos = Room::new();
+    make(&videos, &["-write_crc32", "0", "-metadata:s:v", &format!("title={NAME}")], "video.mkv");
     assert!(videos.pack("video.mkv", &[]).status.success());
     encrypt(&videos.path("video.mkv"), NAME);
-    videos.is_refused("video.mkv", &[], &["stage stream", "the video is encrypted", "ContentEncryption"]);
+    is_refused(&videos, "video.mkv", &[], &["stage stream", "the video is encrypted", "ContentEncryption"]);
 }
 
 #[test]
 fn encrypted_sound_matters_where_sound_is_asked_for() {
-    let Some(videos) = Videos::new() else { return };
-    videos.make(&["-write_crc32", "0", "-metadata:s:a", &format!("title={NAME}")], "sound.mkv");
+    if !has_ffmpeg() {
+        return;
+    }
+    let videos = Room::new();
+    make(&videos, &["-write_crc32", "0", "-metadata:s:a", &format!("title={NAME}")], "sound.mkv");
     encrypt(&videos.path("sound.mkv"), NAME);
     let run = videos.pack("sound.mkv", &[]);
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    videos.is_refused(
+    assert!(run.status.success(), "{}", stderr(&run));
+    is_refused(
+        &videos,
         "sound.mkv",
         &["--audio", "16000"],
         &["stage track", "the sound is encrypted", "ContentEncryption"],

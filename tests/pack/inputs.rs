@@ -2,64 +2,14 @@
 //! clips that `ffmpeg` makes, and plain models of what should come out.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use vidrec::{Clip, Crop, Dataset, LoaderOptions};
 
-use crate::common::ffmpeg_videos;
 use crate::common::program_runs::show;
-
-/// A folder for a test, with what it makes in it.
-struct Bench {
-    temp: tempfile::TempDir,
-}
-
-impl Bench {
-    fn new() -> Self {
-        Bench { temp: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        let path = self.temp.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        path
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// Runs `ffmpeg ARGS NAME`; the arguments are given as one string.
-    fn make(&self, name: &str, args: &str) -> PathBuf {
-        let out = self.path(name);
-        ffmpeg_videos::make(args, &out);
-        out
-    }
-
-    fn pack(&self, input: &Path, more: &[&str]) -> Output {
-        let out = self.temp.path().join("set");
-        Command::new(env!("CARGO_BIN_EXE_vidrec"))
-            .arg("pack")
-            .arg(input)
-            .arg("-o")
-            .arg(out)
-            .args(["--if-exists", "replace"])
-            .args(more)
-            .output()
-            .unwrap()
-    }
-
-    /// Packs what must come out whole.
-    fn packed(&self, input: &Path, more: &[&str]) -> Dataset {
-        let run = self.pack(input, more);
-        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
-        Dataset::open(self.temp.path().join("set")).unwrap()
-    }
-}
+use crate::pack::support::Room;
 
 fn run_named(command: &mut Command) -> Output {
     command.output().expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it")
@@ -95,7 +45,7 @@ fn attributes(clip: &Clip<'_>) -> Value {
 
 #[test]
 fn segments_are_cut_at_their_frames() {
-    let bench = Bench::new();
+    let bench = Room::new();
     let times: Vec<f64> = probe(&bench.make("v.mp4", UNEVEN)).into_iter().map(|f| f.0).collect();
     assert!(times.len() > 20 && times[1] != times[2] - times[1], "an uneven video: {times:?}");
     let cuts = [(0.0, 0.5), (0.4, 1.0), (0.4, 0.41), (1.4, 9.0), (2.0, 2.4)];
@@ -151,7 +101,7 @@ fn container_times(path: &Path) -> (Vec<f64>, f64) {
 
 #[test]
 fn the_year_of_the_container_is_stored_if_it_is_one() {
-    let bench = Bench::new();
+    let bench = Room::new();
     // NUT keeps any text.
     let files = [
         ("a.mp4", "2019-07-03T12:34:56Z", Some(2019)),
@@ -176,7 +126,7 @@ fn the_year_of_the_container_is_stored_if_it_is_one() {
 
 #[test]
 fn segments_are_on_the_clock_of_a_player() {
-    let bench = Bench::new();
+    let bench = Room::new();
     let plain = bench.make("plain.mp4", "-f lavfi -i testsrc2=s=64x48:r=25:d=1.2 -c:v libx264 -bf 2");
     let mpeg2 = bench.make("mpeg2.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=1.2 -c:v mpeg2video");
     let sound = bench.make("sound.mka", "-f lavfi -i sine=d=3 -c:a mp2");
@@ -235,7 +185,7 @@ fn segments_are_on_the_clock_of_a_player() {
 #[cfg(unix)]
 #[test]
 fn what_a_folder_scan_passes_over_is_named() {
-    let bench = Bench::new();
+    let bench = Room::new();
     bench.make("in/a/1.mp4", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264");
     bench.make("in/a/2.y4m", "-f lavfi -i testsrc2=s=64x48:r=5:d=1");
     bench.make("in/b/3.gxf", "-f lavfi -i testsrc2=s=720x576:r=25:d=1 -c:v mpeg2video");
@@ -250,8 +200,7 @@ fn what_a_folder_scan_passes_over_is_named() {
         {"kind": ".jpg", "files": 1, "example": "a/cover.jpg"},
         {"kind": ".srt", "files": 2, "example": "a/1.srt"},
         {"kind": ".txt", "files": 1, "example": "notes.txt"},
-        {"kind": "named pipe", "files": 2, "example": "b/pipe.mp4"},
-        {"kind": "socket", "files": 1, "example": "b/socket.mp4"},
+        {"kind": "special file", "files": 3, "example": "b/pipe.mp4"},
     ]);
     for more in [&["--json"][..], &["--json", "--dry-run"]] {
         let run = bench.pack(&bench.path("in"), more);
@@ -259,7 +208,7 @@ fn what_a_folder_scan_passes_over_is_named() {
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         assert_eq!((&report["clips"], &report["passed_over"]), (&3.into(), &expected));
         let text = String::from_utf8(run.stderr).unwrap();
-        for line in ["2 .srt files, such as a/1.srt", "1 socket, such as b/socket.mp4", "2 named pipes, such as"] {
+        for line in ["2 .srt files, such as a/1.srt", "3 special files, such as b/pipe.mp4"] {
             assert!(text.contains(&format!("vidrec: ignored {line}")), "{text}");
         }
     }
@@ -270,7 +219,7 @@ fn what_a_folder_scan_passes_over_is_named() {
 #[test]
 fn names_that_are_not_utf8_stay_apart() {
     use std::os::unix::ffi::OsStrExt;
-    let bench = Bench::new();
+    let bench = Room::new();
     let video = fs::read(bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264")).unwrap();
     let names = [&b"c\xe9/a\xfe.mp4"[..], b"c\xe9/a\xff.mp4", br"c\xE9/a\xFF.mp4", b"c\xe8/b.mp4"];
     let input = bench.path("in");
@@ -285,8 +234,7 @@ fn names_that_are_not_utf8_stay_apart() {
     assert_eq!(set.classes(), [r"c\x5CxE9", r"c\xE8", r"c\xE9"]);
 
     let vidrec = |args: &[&str]| {
-        let run =
-            Command::new(env!("CARGO_BIN_EXE_vidrec")).args(args).current_dir(bench.temp.path()).output().unwrap();
+        let run = bench.vidrec(args);
         assert_eq!(run.status.code(), Some(0), "{}", show(&run));
     };
     let table = sources.iter().enumerate().map(|(i, source)| format!("{source},note {i}\n")).collect::<String>();
@@ -310,7 +258,7 @@ fn names_that_are_not_utf8_stay_apart() {
 
 #[test]
 fn frames_by_rate_step_and_key_mark() {
-    let bench = Bench::new();
+    let bench = Room::new();
     let frames = probe(&bench.make("v.mp4", UNEVEN));
     let n = frames.len() as u32;
     let clip = |more: &[&str]| indexes(&bench.packed(&bench.path("v.mp4"), more).clip(0).unwrap());
@@ -345,7 +293,7 @@ fn frames_by_rate_step_and_key_mark() {
 
 #[test]
 fn a_stride_is_taken_or_refused() {
-    let bench = Bench::new();
+    let bench = Room::new();
     bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=2 -c:v libx264");
     let taken = |more: &[&str]| indexes(&bench.packed(&bench.path("v.mp4"), more).clip(0).unwrap());
     let expected = taken(&["-n", "3", "--sample", "clip:4"]);
@@ -363,7 +311,7 @@ fn a_stride_is_taken_or_refused() {
 
 #[test]
 fn draws_are_side_by_side_and_an_epoch_has_one() {
-    let bench = Bench::new();
+    let bench = Room::new();
     for name in ["a", "b", "c"] {
         bench.make(&format!("videos/{name}.mp4"), "-f lavfi -i testsrc2=s=64x48:r=50:d=4 -c:v libx264");
     }
@@ -418,7 +366,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
 
 #[test]
 fn folders_of_frames_are_clips() {
-    let bench = Bench::new();
+    let bench = Room::new();
     bench.make("root/run/clip/f%d.png", "-f lavfi -i testsrc2=s=96x64:r=10:d=1.2 -start_number 1");
     let set = bench.packed(&bench.path("root"), &["--all", "--picture-fps", "10", "--size", "32"]);
     let clip = set.clip(0).unwrap();
@@ -439,7 +387,7 @@ fn folders_of_frames_are_clips() {
 
 #[test]
 fn pictures_of_folders_are_clips_of_one_frame() {
-    let bench = Bench::new();
+    let bench = Room::new();
     bench.make("root/cats/%d.jpg", "-f lavfi -i testsrc2=s=96x64:r=10:d=0.3 -q:v 2");
     bench.make("root/dogs/deep/big.png", "-f lavfi -i testsrc2=s=64x128:r=1:d=1");
     bench.make("root/dogs/v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
@@ -488,7 +436,7 @@ fn write_turned(path: &Path, orientation: u8) {
 
 #[test]
 fn pictures_of_each_format_are_turned_as_their_exif_data_says() {
-    let bench = Bench::new();
+    let bench = Room::new();
     for (orientation, ending) in (1..=8).flat_map(|o| ["jpg", "png", "webp"].map(|ending| (o, ending))) {
         write_turned(&bench.path(&format!("root/{orientation}-{ending}/0.{ending}")), orientation);
     }
@@ -538,7 +486,7 @@ fn pictures_of_each_format_are_turned_as_their_exif_data_says() {
 
 #[test]
 fn an_animated_picture_is_one_picture() {
-    let bench = Bench::new();
+    let bench = Room::new();
     bench.make("root/c/moving.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -f apng");
     bench.make("root/c/still.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=0.2");
     let run = bench.pack(&bench.path("root"), &["--images"]);
@@ -553,7 +501,7 @@ fn an_animated_picture_is_one_picture() {
 
 #[test]
 fn jpegs_pass_through_byte_for_byte() {
-    let bench = Bench::new();
+    let bench = Room::new();
     bench.make("root/c/%05d.jpg", "-f lavfi -i testsrc2=s=400x300:r=10:d=0.5 -q:v 3");
     let set = bench.packed(&bench.path("root"), &["--all", "--quality", "original"]);
     let clip = set.clip(0).unwrap();
@@ -580,7 +528,7 @@ fn jpegs_pass_through_byte_for_byte() {
 
 #[test]
 fn several_labels_go_to_the_attributes() {
-    let bench = Bench::new();
+    let bench = Room::new();
     bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
     let set = bench.packed(&bench.write("l.csv", "path,labels\nv.mp4,run;jump\nv.mp4,jump\nv.mp4,\n"), &[]);
     assert_eq!(set.classes(), ["jump", "run"]);
@@ -593,7 +541,7 @@ fn several_labels_go_to_the_attributes() {
 
 #[test]
 fn a_dry_run_counts_and_estimates_and_writes_nothing() {
-    let bench = Bench::new();
+    let bench = Room::new();
     let mut list = String::from("path,label\n");
     for i in 0..6 {
         bench.make(&format!("v{i}.mp4"), &format!("-f lavfi -i testsrc2=s=160x120:r=10:d={} -c:v libx264", 1 + i % 3));
@@ -620,7 +568,7 @@ fn a_dry_run_counts_and_estimates_and_writes_nothing() {
 
 #[test]
 fn a_seed_fixes_a_shuffled_order_and_not_the_frames() {
-    let bench = Bench::new();
+    let bench = Room::new();
     for i in 0..6 {
         bench.make(&format!("videos/{i}.mp4"), "-f lavfi -i testsrc2=s=64x48:r=50:d=1 -c:v libx264 -preset ultrafast");
     }

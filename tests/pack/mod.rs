@@ -20,5 +20,6 @@ mod remote;
 mod roots;
 mod segments;
 mod sound;
+mod support;
 mod times;
 mod tracks;

@@ -63,9 +63,8 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     assert_eq!(report["measured_frames"], 8, "of the first video: {report}");
     assert!(report["psnr"].as_f64().unwrap() > 30.0 && report["ssim"].as_f64().unwrap() > 0.9, "{report}");
     let target = self::report(&videos, &out("measured"), &["--json", "--quality", "psnr:36", "--threads", "2"]);
-    assert_eq!(target["measured_frames"], 8);
+    assert_eq!(target["measured_frames"], 24, "of all videos");
     assert!(target["psnr"].as_f64().unwrap() >= 36.0, "{target}");
-    assert!(target["rgb_psnr"].as_f64().unwrap() > 25.0, "{target}");
     for (name, options) in [("all", &["--decode-all"][..]), ("slow", &["--threads", "1", "--memory", "1MiB"])] {
         let (set, other) = pack(&videos, &out(name), options);
         assert_eq!(jpegs(&set), reference, "{name}");
@@ -111,25 +110,4 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     let (set, other) = pack(&videos, &out("large"), &["--size", "128:enlarge"]);
     assert_eq!(sizes(&set), [(214, 128), (128, 170), (228, 128)]);
     assert_eq!(other["size"], "128:enlarge");
-}
-
-/// What JPEGs lose of hard colors, found without vidrec: Red and blue columns, one pixel wide.
-#[test]
-fn reports_say_what_color_at_half_the_resolution_costs() {
-    let dir = tempfile::tempdir().unwrap();
-    let videos = dir.path().join("videos");
-    std::fs::create_dir(&videos).unwrap();
-    let column = |x: u32, _| image::Rgb(if x.is_multiple_of(2) { [255, 0, 0] } else { [0, 0, 255] });
-    let hard = image::RgbImage::from_fn(64, 48, column);
-    hard.save(videos.join("hard.png")).unwrap();
-    let out = dir.path().join("set");
-    for more in [&[][..], &["--size", "64x48"], &["--quality", "psnr:40"]] {
-        let report = report(&videos, &out, &[&["--json", "--all", "--if-exists", "replace"][..], more].concat());
-        let set = Dataset::open(&out).unwrap();
-        let stored = image::load_from_memory(&jpegs(&set)[0]).unwrap().to_rgb8();
-        let squares: f64 = stored.iter().zip(hard.iter()).map(|(&a, &b)| f64::from(a.abs_diff(b)).powi(2)).sum();
-        let right = 10.0 * (255.0 * 255.0 * stored.len() as f64 / squares).log10();
-        let (luma, rgb) = (report["psnr"].as_f64().unwrap(), report["rgb_psnr"].as_f64().unwrap());
-        assert!((rgb - right).abs() < 0.1 && rgb < 12.0 && luma > 35.0, "{report} {right}");
-    }
 }

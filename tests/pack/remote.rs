@@ -211,7 +211,7 @@ fn remote_videos_have_their_sound_and_tracks() {
     let names = |i: u64| set.clip(i).unwrap().tracks().unwrap().names().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!([0, 1, 2].map(names), [vec!["n", "words", "audio"], vec!["n", "audio"], vec!["audio"]]);
     assert!(pack(&server.url(), "remote", &[]) == local);
-    assert!(pack(&server.url(), "source", &["--audio", "8000:source"]).len() == local.len());
+    assert!(pack(&server.url(), "stereo", &["--audio", "8000:stereo"]).len() == local.len());
     // What passes changes nothing, in the sound as in the pictures.
     server.rules().add(Rule::new(Fault::Reset { after: 5000 }).nth(3));
     assert!(pack(&server.url(), "faulty", &[]) == local);

@@ -2,55 +2,28 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use vidrec::{Dataset, TrackCoding, TrackTiming, TrackType};
 
-use crate::common::ffmpeg_videos;
+use crate::common::program_runs::{show, stderr};
+use crate::pack::support::Room;
 
-struct Videos {
-    temp: tempfile::TempDir,
+/// Packs, with this status, and proves the data set.
+#[track_caller]
+fn packed(videos: &Room, status: i32, input: &str, more: &[&str]) -> (Dataset, Value) {
+    let run = videos.pack(input, &[more, &["--json"]].concat());
+    assert_eq!(run.status.code(), Some(status), "{}", show(&run));
+    let report =
+        vidrec::verify(videos.path("set"), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    (Dataset::open(videos.path("set")).unwrap(), serde_json::from_slice(&run.stdout).unwrap())
 }
 
-impl Videos {
-    fn new() -> Self {
-        Videos { temp: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.temp.path().join(name)
-    }
-
-    /// Makes a file with `ffmpeg`.
-    #[track_caller]
-    fn ffmpeg(&self, args: &str, out: &str) {
-        ffmpeg_videos::make_in(self.temp.path(), &args.split(' ').collect::<Vec<_>>(), out).unwrap();
-    }
-
-    fn pack(&self, inputs: &[&str], more: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        command.current_dir(self.temp.path()).arg("pack").args(inputs);
-        command.args(["-o", "set", "-n", "4", "--if-exists", "replace", "--json"]).args(more).output().unwrap()
-    }
-
-    /// Packs, with this status, and proves the data set.
-    #[track_caller]
-    fn packed(&self, status: i32, inputs: &[&str], more: &[&str]) -> (Dataset, Value) {
-        let run = self.pack(inputs, more);
-        assert_eq!(run.status.code(), Some(status), "{}", String::from_utf8_lossy(&run.stderr));
-        let report =
-            vidrec::verify(self.path("set"), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
-        assert!(report.problems.is_empty(), "{:?}", report.problems);
-        (Dataset::open(self.path("set")).unwrap(), serde_json::from_slice(&run.stdout).unwrap())
-    }
-
-    /// What `ffmpeg` makes of the sound of a file.
-    fn reference(&self, file: &str, rate: u32, channels: u32) -> Vec<i16> {
-        self.ffmpeg(&format!("-i {file} -vn -ar {rate} -ac {channels} -f s16le"), "reference.raw");
-        let bytes = fs::read(self.path("reference.raw")).unwrap();
-        bytes.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect()
-    }
+/// What `ffmpeg` makes of the sound of a file.
+fn reference(videos: &Room, file: &str, rate: u32, channels: u32) -> Vec<i16> {
+    let raw = videos.make("reference.raw", &format!("-i {file} -vn -ar {rate} -ac {channels} -f s16le"));
+    fs::read(raw).unwrap().chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect()
 }
 
 /// The sound of a clip, and the time of its first sample.
@@ -75,7 +48,7 @@ const SWEEP: &str = "-f lavfi -i testsrc2=size=64x48:rate=10:duration=2 \
 
 #[test]
 fn sound_is_what_ffmpeg_makes_of_it() {
-    let videos = Videos::new();
+    let videos = Room::new();
     for (codec, file, rate, channels, words) in [
         ("pcm_s16le", "a.mov", 16_000, 1, "mono"),
         ("flac", "a.mkv", 48_000, 2, "stereo"),
@@ -83,11 +56,11 @@ fn sound_is_what_ffmpeg_makes_of_it() {
         ("mp2", "a.ts", 16_000, 1, "mono"),
         ("libopus", "b.mkv", 44_100, 2, "stereo"),
     ] {
-        videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a {codec} -ar 48000"), file);
-        let (set, report) = videos.packed(0, &[file], &["--audio", &format!("{rate}:{words}")]);
+        videos.make(file, &format!("{SWEEP} -c:v mpeg4 -c:a {codec} -ar 48000"));
+        let (set, report) = packed(&videos, 0, file, &["--audio", &format!("{rate}:{words}")]);
         assert_eq!((&report["without_audio"], &report["audio_errors"]), (&json!(0), &json!(0)));
         let (found, _) = sound(&set, 0);
-        let wanted = videos.reference(file, rate, channels);
+        let wanted = reference(&videos, file, rate, channels);
         let spare = i64::from(rate / 100 * channels);
         assert!((found.len() as i64 - wanted.len() as i64).abs() <= spare, "{file}: {} {}", found.len(), wanted.len());
         let decibels = snr(&found, &wanted);
@@ -97,11 +70,11 @@ fn sound_is_what_ffmpeg_makes_of_it() {
 
 #[test]
 fn sound_in_flac_is_the_same_sound_in_fewer_bytes() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac -ar 48000"), "a.mp4");
-    for audio in ["16000", "44100:source"] {
+    let videos = Room::new();
+    videos.make("a.mp4", &format!("{SWEEP} -c:v mpeg4 -c:a aac -ar 48000"));
+    for audio in ["16000", "44100:stereo"] {
         let of = |audio: &str| {
-            let (set, report) = videos.packed(0, &["a.mp4"], &["--audio", audio]);
+            let (set, report) = packed(&videos, 0, "a.mp4", &["--audio", audio]);
             let coding = set.clip(0).unwrap().track("audio").unwrap().unwrap().coding();
             (coding, report["track_bytes"].as_u64().unwrap(), sound(&set, 0))
         };
@@ -110,21 +83,21 @@ fn sound_in_flac_is_the_same_sound_in_fewer_bytes() {
         assert!(flac.2 == raw.2 && flac.1 < raw.1 * 3 / 4, "{audio}: {} of {} bytes", flac.1, raw.1);
     }
     let settings = Dataset::open(videos.path("set")).unwrap().meta().unwrap().settings.to_string();
-    assert!(settings.contains(r#""audio":"44100:source:raw""#), "{settings}");
+    assert!(settings.contains(r#""audio":"44100:stereo:raw""#), "{settings}");
 }
 
 /// A real video if there is one, and a tone that rises.
 #[test]
 fn sound_in_opus_is_nearly_the_same_sound_in_fewer_bytes() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac -ar 48000"), "a.mp4");
+    let videos = Room::new();
+    videos.make("a.mp4", &format!("{SWEEP} -c:v mpeg4 -c:a aac -ar 48000"));
     let real =
         std::env::var_os("VIDREC_VIDEOS").map(|folder| PathBuf::from(folder).join("real/kinetics_R6llTwEh07w.mp4"));
     let real = real.filter(|path| path.exists()).map(|path| path.display().to_string());
     for file in ["a.mp4".to_owned()].into_iter().chain(real) {
         for audio in ["48000:stereo", "16000"] {
             let of = |audio: &str| {
-                let (set, report) = videos.packed(0, &[&file], &["--audio", audio]);
+                let (set, report) = packed(&videos, 0, &file, &["--audio", audio]);
                 let clip = set.clip(0).unwrap();
                 let track = clip.track("audio").unwrap().unwrap();
                 let facts = (track.len(), track.rate());
@@ -140,86 +113,18 @@ fn sound_in_opus_is_nearly_the_same_sound_in_fewer_bytes() {
     }
 }
 
-/// The channels of a clip's sound one by one.
-fn channels(set: &Dataset, clip: u64) -> Vec<Vec<i16>> {
-    let clip = set.clip(clip).unwrap();
-    let track = clip.track("audio").unwrap().unwrap();
-    let count = track.schema().shape.first().map_or(1, |&count| count as usize);
-    let numbers = track.numbers::<i16>().unwrap();
-    (0..count).map(|c| numbers.iter().skip(c).step_by(count).copied().collect()).collect()
-}
-
-#[test]
-fn all_channels_of_the_source_are_kept_as_they_are() {
-    let videos = Videos::new();
-    let tones = |n: u32| (0..n).map(|c| format!("0.2*sin(2*PI*{}*t)", 300 + 200 * c)).collect::<Vec<_>>().join("|");
-    let picture = "-f lavfi -i testsrc2=size=64x48:rate=10:duration=1";
-    for (count, layout) in [(1, "mono"), (2, "stereo"), (6, "5.1"), (8, "7.1")] {
-        let sound = format!("-f lavfi -i aevalsrc={}:c={layout}:s=16000:d=1", tones(count));
-        videos.ffmpeg(&format!("{picture} {sound} -c:v mpeg4 -c:a pcm_s16le"), &format!("{count}.mkv"));
-    }
-    for count in [1, 2, 6, 8] {
-        let file = format!("{count}.mkv");
-        let (set, _) = videos.packed(0, &[&file], &["--audio", "16000:source"]);
-        let found = channels(&set, 0);
-        // Nothing is mixed or resampled, so nothing changes.
-        let wanted = videos.reference(&file, 16_000, count);
-        assert_eq!(found.len(), count as usize);
-        for (c, found) in found.iter().enumerate() {
-            let wanted: Vec<i16> = wanted.iter().skip(c).step_by(count as usize).copied().collect();
-            assert!(found.len() == wanted.len() && snr(found, &wanted) > 70.0, "{file}, channel {c}");
-        }
-    }
-    let settings = Dataset::open(videos.path("set")).unwrap().meta().unwrap().settings.to_string();
-    assert!(settings.contains(r#""audio":"16000:source""#), "{settings}");
-}
-
-#[test]
-fn the_first_video_with_sound_decides_how_many_channels_there_are() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a pcm_s16le"), "two.mkv");
-    videos.ffmpeg("-i two.mkv -c:v copy -c:a pcm_s16le -ac 1", "one.mkv");
-    videos.ffmpeg("-i two.mkv -an -c copy", "mute.mkv");
-    fs::write(videos.path("torn.mkv"), &fs::read(videos.path("one.mkv")).unwrap()[..200]).unwrap();
-    let source = ["--audio", "8000:source"];
-    let inputs = ["torn.mkv", "mute.mkv", "two.mkv", "one.mkv"];
-    let (set, report) = videos.packed(3, &inputs, &source);
-    assert_eq!((&report["clips"], &report["failed"], &report["without_audio"]), (&json!(2), &json!(2), &json!(1)));
-    assert_eq!(channels(&set, 1).len(), 2);
-    let failure = report["failures"].as_array().unwrap().iter().find(|f| f["source"] == "one.mkv").unwrap();
-    let text = failure["error"].as_str().unwrap();
-    assert!(text.contains("not have as many channels as that of the first video: expected 2, found 1"), "{text}");
-    assert!(failure["stage"] == "track" && text.contains("mono or stereo"), "{failure}");
-    // The parts of a plan agree, whichever video each has first.
-    let run = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        let run = command.current_dir(videos.temp.path()).args(args).output().unwrap();
-        assert!(run.status.code().is_some_and(|code| code != 1), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
-    };
-    run(&[&["plan"], &inputs[..], &["-o", "plan", "-n", "4", "--shards", "2"], &source].concat());
-    run(&["pack", "plan", "--part", "0"]);
-    run(&["pack", "plan", "--part", "1"]);
-    run(&["publish", "plan"]);
-    let whole = Dataset::open(videos.path("plan")).unwrap();
-    assert_eq!((whole.len(), channels(&whole, 1)), (2, channels(&set, 1)));
-    let again = videos.pack(&["mute.mkv"], &source);
-    let text = String::from_utf8_lossy(&again.stderr);
-    assert!(again.status.code() == Some(1) && text.contains("none of the first 1 videos has sound"), "{text}");
-    assert!(text.contains("16000:stereo") && text.contains("--audio"), "{text}");
-}
-
 #[test]
 fn segments_have_their_sound_on_the_clock_of_the_frames() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a pcm_s16le"), "a.mov");
-    fs::write(videos.path("list.csv"), "path,start,end\na.mov,,\na.mov,0.5,1.25\n").unwrap();
-    let (set, _) = videos.packed(0, &["list.csv"], &["--audio", "8000", "-j", "2"]);
+    let videos = Room::new();
+    videos.make("a.mov", &format!("{SWEEP} -c:v mpeg4 -c:a pcm_s16le"));
+    videos.write("list.csv", "path,start,end\na.mov,,\na.mov,0.5,1.25\n");
+    let (set, _) = packed(&videos, 0, "list.csv", &["--audio", "8000", "-j", "2"]);
     let ((whole, first), (part, at)) = (sound(&set, 0), sound(&set, 1));
     assert_eq!((first, at, part.len()), (0, 500_000_000, 6000));
     assert_eq!(part, whole[4000..10_000]);
     // The sound begins 0.3 s after the pictures, and is at its own time.
-    videos.ffmpeg("-i a.mov -itsoffset 0.3 -i a.mov -map 0:v -map 1:a -c copy", "late.mkv");
-    let (set, _) = videos.packed(0, &["late.mkv"], &["--audio", "8000"]);
+    videos.make("late.mkv", "-i a.mov -itsoffset 0.3 -i a.mov -map 0:v -map 1:a -c copy");
+    let (set, _) = packed(&videos, 0, "late.mkv", &["--audio", "8000"]);
     let (late, at) = sound(&set, 0);
     assert!((at - 300_000_000).abs() <= 1_000_000, "{at}");
     assert!(snr(&late, &whole) > 50.0);
@@ -227,10 +132,10 @@ fn segments_have_their_sound_on_the_clock_of_the_frames() {
 
 #[test]
 fn gaps_are_silent_and_counted() {
-    let videos = Videos::new();
+    let videos = Room::new();
     let cut = "aselect='lt(t,0.5)+gte(t,1)'";
-    videos.ffmpeg(&format!("{SWEEP} -af {cut} -c:v mpeg4 -c:a pcm_s16le"), "gap.mkv");
-    let (set, report) = videos.packed(3, &["gap.mkv"], &["--audio", "16000"]);
+    videos.make("gap.mkv", &format!("{SWEEP} -af {cut} -c:v mpeg4 -c:a pcm_s16le"));
+    let (set, report) = packed(&videos, 3, "gap.mkv", &["--audio", "16000"]);
     assert_eq!(report["audio_gaps"], 1, "{report}");
     assert!(report["warnings"][0]["message"].as_str().unwrap().contains("gap or overlap in the sound"));
     let (found, _) = sound(&set, 0);
@@ -244,10 +149,10 @@ fn gaps_are_silent_and_counted() {
 
 #[test]
 fn videos_without_sound_have_no_track_and_are_counted() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac"), "a.mp4");
-    videos.ffmpeg("-i a.mp4 -an -c copy", "mute.mp4");
-    let (set, report) = videos.packed(0, &["a.mp4", "mute.mp4"], &["--audio", "16000"]);
+    let videos = Room::new();
+    videos.make("a.mp4", &format!("{SWEEP} -c:v mpeg4 -c:a aac"));
+    videos.make("mute.mp4", "-i a.mp4 -an -c copy");
+    let (set, report) = packed(&videos, 0, "a.mp4", &["mute.mp4", "--audio", "16000"]);
     assert_eq!((&report["clips"], &report["without_audio"]), (&json!(2), &json!(1)));
     assert!(set.clip(0).unwrap().track("audio").unwrap().is_some());
     assert!(set.clip(1).unwrap().track("audio").unwrap().is_none());
@@ -255,15 +160,15 @@ fn videos_without_sound_have_no_track_and_are_counted() {
 
 #[test]
 fn damaged_sound_is_counted_and_its_place_kept() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a flac"), "a.mkv");
-    let (clean, _) = videos.packed(0, &["a.mkv"], &["--audio", "16000"]);
+    let videos = Room::new();
+    videos.make("a.mkv", &format!("{SWEEP} -c:v mpeg4 -c:a flac"));
+    let (clean, _) = packed(&videos, 0, "a.mkv", &["--audio", "16000"]);
     let whole = sound(&clean, 0).0;
     drop(clean);
     // The sound alone, of which some bytes are changed, and the pictures.
-    videos.ffmpeg("-i a.mkv -vn -c copy -bsf:a noise=amount=25000", "noise.mkv");
-    videos.ffmpeg("-i a.mkv -i noise.mkv -map 0:v -map 1:a -c copy", "bad.mkv");
-    let (set, report) = videos.packed(3, &["bad.mkv"], &["--audio", "16000"]);
+    videos.make("noise.mkv", "-i a.mkv -vn -c copy -bsf:a noise=amount=25000");
+    videos.make("bad.mkv", "-i a.mkv -i noise.mkv -map 0:v -map 1:a -c copy");
+    let (set, report) = packed(&videos, 3, "bad.mkv", &["--audio", "16000"]);
     assert!(report["audio_errors"].as_u64().unwrap() > 0, "{report}");
     assert!(report["warnings"][0]["message"].as_str().unwrap().contains("in the sound"), "{report}");
     // What is lost is silent, and takes as long as it did.
@@ -274,11 +179,11 @@ fn damaged_sound_is_counted_and_its_place_kept() {
 
 #[test]
 fn the_bytes_are_the_same_however_sound_is_packed() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac"), "a.mp4");
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a libopus"), "b.mkv");
+    let videos = Room::new();
+    videos.make("a.mp4", &format!("{SWEEP} -c:v mpeg4 -c:a aac"));
+    videos.make("b.mkv", &format!("{SWEEP} -c:v mpeg4 -c:a libopus"));
     let digest = |more: &[&str]| {
-        let (set, _) = videos.packed(0, &["a.mp4", "b.mkv", "a.mp4"], &[&["--audio", "16000"], more].concat());
+        let (set, _) = packed(&videos, 0, "a.mp4", &[&["b.mkv", "a.mp4", "--audio", "16000"], more].concat());
         set.to_json().shards.into_iter().map(|shard| shard.track_file.unwrap().sha256).collect::<Vec<_>>()
     };
     let one = digest(&["-j", "1"]);
@@ -288,16 +193,15 @@ fn the_bytes_are_the_same_however_sound_is_packed() {
 
 #[test]
 fn sound_and_its_channels_are_refused_where_they_make_no_sense() {
-    let videos = Videos::new();
-    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac"), "a.mp4");
-    fs::write(videos.path("list.jsonl"), "{\"path\": \"a.mp4\", \"x\": [1, 2]}\n").unwrap();
+    let videos = Room::new();
+    videos.make("a.mp4", &format!("{SWEEP} -c:v mpeg4 -c:a aac"));
+    videos.write("list.jsonl", "{\"path\": \"a.mp4\", \"x\": [1, 2]}\n");
     for (more, part) in [
         (&["--audio", "stereo"][..], "--audio"),
         (&["--audio", "10"], "1000 to 384000"),
         (&["--audio", "8000", "--track", "audio=x,frames"], "--track"),
     ] {
-        let run = videos.pack(&["list.jsonl"], more);
-        let said = String::from_utf8_lossy(&run.stderr).into_owned();
-        assert!(matches!(run.status.code(), Some(1 | 2)) && said.contains(part), "{said}");
+        let run = videos.pack("list.jsonl", more);
+        assert!(matches!(run.status.code(), Some(1 | 2)) && stderr(&run).contains(part), "{}", show(&run));
     }
 }

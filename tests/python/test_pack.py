@@ -76,7 +76,7 @@ TOGETHER = [
     {"frames": "all", "max_frames": 3, "cut": True, "size": "90:enlarge", "quality": vidrec.Psnr(36), "effort": 0, "max_pixels": 10**6},
     {"frames": 2, "sample": "random-clip:3", "draws": 2, "seed": 5, "quality": vidrec.Ssim(0.9), "shards": "40kB", "memory": "64MiB", "threads": 2},
     {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3, "size": "original", "timeout": 30.5, "max_failures": "50%"},
-    {"frames": vidrec.Every(5), "max_duration": 5.5, "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "shards": "each:5"},
+    {"frames": vidrec.Every(5), "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "shards": "each:5"},
 ]
 
 
@@ -109,7 +109,7 @@ def test_a_recipe_packs_what_its_options_pack(videos, tmp_path):
 def test_warnings_about_columns_name_arguments(videos, tmp_path):
     table = tmp_path / "list.csv"
     table.write_text("path,class,begin,finish\nleft/0.mp4,left,0,0.2\nleft/1.mp4,left,soon,\n")
-    with pytest.warns(vidrec.PackWarning, match='pass label_column="class"'):
+    with pytest.warns(vidrec.PackWarning, match='set label_column = "class"'):
         vidrec.pack(table, tmp_path / "asked", root=videos, frames=1)
     options = {"label_column": "class", "start_column": "begin", "end_column": "finish"}
     with pytest.warns(vidrec.PackWarning, match="1 of 2 rows"):
@@ -125,7 +125,7 @@ def test_warnings_about_columns_name_arguments(videos, tmp_path):
         ("quality", "ssim:2", "quality"),
         ("memory", "2 apples", "memory"),
         ("threads", 0, "threads"),
-        ("if_exists", "overwrite", "if_exists.*fail, resume, retry-failed, replace"),
+        ("if_exists", "overwrite", "if_exists.*fail, resume, replace"),
         ("sample", "best", "sample"),
         ("qualty", 9, r"found qualty; did you mean quality\?"),
     ],
@@ -145,7 +145,7 @@ def test_a_dry_run_gives_the_estimate_and_writes_nothing(videos, tmp_path):
 
 
 def test_what_is_done_already_is_told(videos, tmp_path):
-    for if_exists, unchanged in (("fail", False), ("resume", True), ("retry-failed", True), ("replace", False)):
+    for if_exists, unchanged in (("fail", False), ("resume", True), ("replace", False)):
         assert vidrec.pack(videos, tmp_path / "out", frames=2, size=32, if_exists=if_exists).unchanged is unchanged
 
 

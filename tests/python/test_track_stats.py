@@ -68,15 +68,6 @@ def test_statistics_are_those_of_numpy(robot):
     check(ds[2:5].track_stats(["action"])["action"], all_of("action", range(2, 5)))
 
 
-def test_a_mix_has_statistics(robot):
-    ds = vidrec.open(robot)
-    mix = vidrec.mix({"a": (ds[:2], 3), "b": (ds[2:6], 1), "none": (ds[6:], 1)})
-    stats = mix.track_stats(["state"])["state"]
-    a, b = all_of("state", range(2)), all_of("state", range(2, 6))
-    np.testing.assert_allclose(np.reshape(stats.mean, (2, 2)), 0.75 * a.mean(0) + 0.25 * b.mean(0), rtol=1e-12)
-    check(mix.sources["b"].track_stats(["state"])["state"], b)
-
-
 @pytest.mark.parametrize("scaling, how", [("mean_std", "nearest"), ("min_max", "linear"), ("quantiles", "nearest")])
 def test_a_loader_normalizes(robot, scaling, how):
     ds = vidrec.open(robot)[:CLIPS]

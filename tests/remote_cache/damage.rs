@@ -25,7 +25,6 @@ fn no_byte_of_the_cache_can_make_a_remote_data_set_look_damaged() {
         verify(served.url(), options, &mut vidrec::no_progress)
     };
     // All of it comes to the cache.
-    Dataset::open_with(served.url(), storage()).unwrap().warm(&mut vidrec::no_progress).unwrap();
     assert!(verify().unwrap().ok);
     let mut flipped = 0;
     for file in segments(folder.path()) {

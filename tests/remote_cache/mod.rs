@@ -13,5 +13,4 @@ mod memory;
 mod orders;
 mod processes;
 mod served;
-mod warm;
 mod worker;

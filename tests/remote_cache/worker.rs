@@ -29,14 +29,12 @@ pub struct Job {
     pub epochs: u64,
     /// Whether it begins only when it is told.
     pub waits: bool,
-    /// Whether it fills the cache, and does nothing else.
-    pub warms: bool,
 }
 
 impl Job {
     pub fn new(served: &Served, cache: &Path, cache_bytes: u64) -> Self {
         let (url, local, cache) = (served.url(), served.dir(), cache.to_owned());
-        Job { url, local, cache, cache_bytes, seed: 1, rank: 0, world_size: 1, epochs: 1, waits: false, warms: false }
+        Job { url, local, cache, cache_bytes, seed: 1, rank: 0, world_size: 1, epochs: 1, waits: false }
     }
 
     /// Makes a command that runs this program a worker.
@@ -133,9 +131,6 @@ fn work() {
     let local = Loader::new(&Dataset::open(&job.local).unwrap(), o.clone()).unwrap();
     let storage = Storage { memory_bytes: 1 << 20, ..cached(&job.cache, job.cache_bytes) };
     let set = Dataset::open_with(&job.url, storage).unwrap();
-    if job.warms {
-        return say(set.warm(&mut vidrec::no_progress).unwrap().bytes);
-    }
     let loader = Loader::new(&set, o).unwrap();
     say("open");
     if job.waits {

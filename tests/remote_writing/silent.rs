@@ -16,7 +16,7 @@ use crate::remote_writing::store::Store;
 const PROMPT: Duration = Duration::from_secs(5);
 
 /// Every command that talks to a server, with what is removed on this machine before it runs.
-const COMMANDS: [(&str, &str); 19] = [
+const COMMANDS: [(&str, &str); 18] = [
     ("fetch s3://bucket/set -o copy", "copy"),
     ("fetch s3://bucket/set -o copy --clips 0-2", "copy"),
     ("push set s3://bucket/pushed", ""),
@@ -26,7 +26,6 @@ const COMMANDS: [(&str, &str); 19] = [
     ("inspect s3://bucket/set --stats", ""),
     ("check s3://bucket/set", ""),
     ("browse s3://bucket/set --export page", "page"),
-    ("warm s3://bucket/set --cache cache", "cache"),
     ("bench s3://bucket/set", ""),
     ("merge s3://bucket/set other -o merged", "merged"),
     ("export frames s3://bucket/set -o exported", "exported"),

@@ -18,7 +18,7 @@ fn a_plan_becomes_the_data_set_of_its_folder_and_is_gone() {
     assert_eq!(videos.alone("plan"), whole);
     is_whole(&videos.path("plan"));
     for args in [&["publish", "plan"][..], &["pack", "plan", "--part", "0"]] {
-        videos.fails(args, &["there is no plan here", "there is a data set here"]);
+        videos.fails(args, &["there is no plan here", "goes when its parts are published"]);
     }
     assert!(stdout(&videos.ends(0, &["status", "plan"])).starts_with("4 of 4 parts done"));
     // A publication that was killed after its commit is finished: the shards have moved.

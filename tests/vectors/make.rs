@@ -1,19 +1,19 @@
-//! The vectors of the format: small data sets that every reader must read, and one or more for each rule of the format
-//! that break it and nothing else.
+//! The bad vectors of the format: one or more for each rule, that break it and nothing else. They are made from the good ones,
+//! which never change.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use vidrec::raw::clip_entry::{ClipEntry, FLAG_SHORT, NO_LABEL, StringRef};
+use vidrec::raw::clip_entry::{ClipEntry, StringRef};
 use vidrec::raw::crc32;
 use vidrec::raw::data_binding::hex;
-use vidrec::raw::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use vidrec::raw::frame_entry::FrameEntry;
+use vidrec::raw::recordio;
 use vidrec::raw::recordio::RecordHeader;
-use vidrec::raw::recordio::{self, MAGIC};
 
-use crate::vectors::make_tracks;
 use crate::vectors::shard::{Index, NewFrame, Seal, Shard};
+use crate::vectors::{make_tracks, root};
 
 /// 16x16 gray pixels. Made once, by Pillow: `Image.new("L", (16, 16), 128).save("gray.jpg", optimize=True)`.
 pub const GRAY: &[u8] = include_bytes!("../../format-spec/vectors/gray.jpg");
@@ -48,32 +48,10 @@ fn pair(files: &mut Files, name: &str, shard: &Shard, index: &Index) {
     files.insert(format!("{name}.vidx"), index.0.clone());
 }
 
-/// The vectors that are read and verify. Their expected parse is not among them.
-pub fn good() -> Files {
-    let mut files = Files::new();
-    let shards = [
-        ("minimal", minimal()),
-        ("clips", clips()),
-        ("draws", draws()),
-        ("empty", Shard::new(META)),
-        ("without-frames", without_frames()),
-        ("only-texts", only_texts()),
-        ("multi-part", multi_part()),
-        ("foreign-records", foreign_records()),
-    ];
-    for (name, shard) in shards {
-        pair(&mut files, &format!("good/{name}"), &shard, &shard.index());
-    }
-    let (shard, index) = optional_section();
-    pair(&mut files, "good/optional-section", &shard, &index);
-    for (name, bytes) in two_shards(META, META) {
-        files.insert(format!("good/two-shards/{name}"), bytes);
-    }
-    for (name, bytes) in named_by_digest() {
-        files.insert(format!("good/named-by-digest/{name}"), bytes);
-    }
-    make_tracks::good(&mut files);
-    files
+/// The files of a good vector that is a folder.
+pub fn good_folder(name: &str) -> Files {
+    let entries = fs::read_dir(root().join("vectors/good").join(name)).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
 }
 
 /// One clip of one frame.
@@ -89,104 +67,6 @@ pub fn base() -> Shard {
     shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[gray(0, 0), gray(5, 5)]);
     shard.push(ClipEntry { label: 1, ..CLIP }, [b"jump/b.mp4", b"jump", br#"{"id":7}"#], &[gray(0, 0)]);
     shard
-}
-
-/// Every field of a clip at least once with and once without a value.
-fn clips() -> Shard {
-    let mut shard = Shard::new(
-        r#"{"classes":["run","saut d’obstacle","跳"],"tool":"make","ffmpeg":"libavcodec 61.3.100","settings":{"frames":3}}"#,
-    );
-    let attributes = r#"{"caption":"ein \"Sprung\" 🏃","n":[1,2.5,null]}"#;
-    let frames = [gray(-1001, 0), gray(0, 1), gray(i64::MAX, 7)];
-    let clip = ClipEntry { label: 2, time_base: (1, 30_000), ..CLIP };
-    shard.push(clip, ["跳/видео 1.mp4".as_bytes(), "跳".as_bytes(), attributes.as_bytes()], &frames);
-    // Neither label nor class, source, attributes, size or places in the source are known.
-    let bare = ClipEntry { label: NO_LABEL, width: 0, height: 0, ..CLIP };
-    shard.push(bare, [b""; 3], &[gray(0, UNKNOWN_SOURCE_INDEX)]);
-    // Too few frames: the first stands twice, and time goes back. The class is left out, which is allowed.
-    let short = ClipEntry { label: 0, flags: FLAG_SHORT, time_base: (1001, 30_000), ..CLIP };
-    shard.push(short, [b"run/short.mp4", b"", b"{}"], &[gray(3, 0), gray(4, 1), gray(3, 0)]);
-    shard
-}
-
-/// A clip with frames between two without any.
-fn without_frames() -> Shard {
-    let mut shard = Shard::new(META);
-    let text = ClipEntry { width: 0, height: 0, ..CLIP };
-    shard.push(text, [b"a.jsonl", b"run", br#"{"text":"to run"}"#], &[]);
-    shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[gray(0, 0), gray(5, 5)]);
-    shard.push(ClipEntry { label: NO_LABEL, ..text }, [b"a.jsonl", b"", "{\"text\":\"跳\"}".as_bytes()], &[]);
-    shard
-}
-
-/// Clips without frames, so that the record file is empty.
-fn only_texts() -> Shard {
-    let mut shard = Shard::new(NO_CLASSES);
-    for text in [&br#"{"text":"one"}"#[..], br#"{"text":"two"}"#] {
-        shard.push(ClipEntry { label: NO_LABEL, width: 0, height: 0, ..CLIP }, [b"", b"", text], &[]);
-    }
-    shard
-}
-
-/// Two draws of one video that has two labels.
-fn draws() -> Shard {
-    let mut shard = Shard::new(r#"{"classes":["run","jump"],"tool":"make","settings":{"draws":2},"draws":2}"#);
-    for (draw, frame) in [(br#"{"labels":[1,0],"draw":0}"#, gray(3, 3)), (br#"{"labels":[1,0],"draw":1}"#, gray(5, 5))]
-    {
-        shard.push(ClipEntry { label: NO_LABEL, ..CLIP }, [b"a.mp4", b"", draw], &[frame]);
-    }
-    shard
-}
-
-/// The magic stands at two offsets of the payload that are multiples of 4, so the record is in three parts.
-fn multi_part() -> Shard {
-    let mut shard = Shard::new(META);
-    let magic = MAGIC.to_le_bytes();
-    let comment = [&[0xff, 0xfe, 0, 2 + 2 + 12][..], b"..", &magic, b"....", &magic].concat();
-    let jpeg = [&GRAY[..2], &comment, &GRAY[2..]].concat();
-    let frame = NewFrame { jpeg: &jpeg, pts: 0, source_index: 0 };
-    shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[frame, gray(1, 1)]);
-    shard
-}
-
-/// An index beside the records of another program: their ids are its own, the first clip has a label vector in its records
-/// and the second a label that the index corrects.
-fn foreign_records() -> Shard {
-    let mut shard = Shard::new(r#"{"classes":[],"tool":"make","settings":{},"records":"foreign"}"#);
-    shard.version_minor = 1;
-    let several = ClipEntry { label: NO_LABEL, ..CLIP };
-    shard.push(several, [b"images.rec/30", b"", br#"{"labels":[7,9]}"#], &[]);
-    shard.push(ClipEntry { label: 5, ..CLIP }, [b"images.rec/12", b"", b""], &[]);
-    shard.clips[0].frame_count = 2;
-    (shard.clips[1].first_frame, shard.clips[1].frame_count) = (2, 1);
-    let labels = [7f32, 9.0].map(f32::to_le_bytes).concat();
-    for (id, flag, label, labels) in [(30, 2, 0.0, &labels[..]), (31, 2, 0.0, &labels), (12, 0, 4.0, &[])] {
-        let header = RecordHeader { flag, label, id, id2: 0 };
-        shard.push_record(&[&header.to_bytes()[..], labels].concat(), &gray(i64::from(id == 31), UNKNOWN_SOURCE_INDEX));
-    }
-    shard
-}
-
-/// What a later 1.x may add: an optional section, optional flags, and values in reserved fields.
-fn optional_section() -> (Shard, Index) {
-    let mut shard = base();
-    shard.meta = br#"{"classes":["run","jump"],"tool":"make","settings":{"new":[]},"new":{"key":1}}"#.to_vec();
-    shard.version_minor = 7;
-    shard.optional_flags = 0x8000_0001;
-    shard.clips[0].flags = !FLAG_SHORT;
-    shard.more.push((*b"x-no", 0xffff_fffe, b"a reader of 1.0 skips this".to_vec()));
-    let index = shard.index().change(Seal::Sections, |index| {
-        let (clip, data) = (index.section(1).start, index.section(3).start);
-        index.u32(clip + 72, 0x5555_5555);
-        let crc = crc32(&[&index.0[clip..clip + 76], &[0; 8]].concat()); // and the ordinal of the clip
-        index.u32(clip + 76, crc);
-        index.u32(data + 44, 0x5555_5555);
-        for n in 0..6 {
-            index.u32(index.table_entry(n) + 28, 0x5555_5555);
-        }
-        index.flip(index.table_entry(0) + 7);
-    });
-    (shard, index)
 }
 
 /// A directory of two shards with its listing; the class names of each are given.
@@ -214,34 +94,6 @@ fn two_shards(first: &str, second: &str) -> Files {
     listing["bytes"] = shards.iter().map(|s| s["bytes"].as_u64().unwrap()).sum::<u64>().into();
     listing["shards"] = shards.into();
     files.insert("dataset.json".into(), pretty(&listing));
-    files
-}
-
-/// The same with names and a list of what was left out, as writers make them, beside files that are not listed and so no
-/// part of the data set.
-fn named_by_digest() -> Files {
-    let mut files = two_shards(META, META);
-    let digits = |bytes: &[u8]| hex(&Sha256::digest(bytes))[..12].to_owned();
-    let mut listing: Value = serde_json::from_slice(&files.remove("dataset.json").unwrap()).unwrap();
-    for shard in listing["shards"].as_array_mut().unwrap() {
-        for (key, ending) in [("record_file", "rec"), ("index_file", "vidx")] {
-            let bytes = files.remove(shard[key].as_str().unwrap()).unwrap();
-            let stem = shard[key].as_str().unwrap().split('.').next().unwrap();
-            let name = format!("{stem}-{}.{ending}", digits(&bytes));
-            if ending == "vidx" {
-                shard["index_crc32"] = u32::from_le_bytes(bytes[60..64].try_into().unwrap()).into();
-            }
-            files.insert(name.clone(), bytes);
-            shard[key] = name.into();
-        }
-    }
-    let failures = br#"{"item":1,"source":"broken.mp4","stage":"open","error":"no such file"}"#;
-    let failures = [&failures[..], b"\n"].concat();
-    let name = format!("failures-{}.jsonl", digits(&failures));
-    listing["failures"] = json!({"file": name, "count": 1, "sha256": hex(&Sha256::digest(&failures))});
-    files.insert(name, failures);
-    files.insert("dataset.json".into(), pretty(&listing));
-    pair(&mut files, "shard-00002", &minimal(), &minimal().index());
     files
 }
 
@@ -400,7 +252,7 @@ fn bad_binding(bad: &mut Bad) {
 }
 
 fn bad_folders(bad: &mut Bad) {
-    let files = || two_shards(META, META);
+    let files = || good_folder("two-shards");
     bad.folder("dataset-json", When::Open, files(), |json| json[..json.len() / 2].into());
     bad.folder("dataset-json.array", When::Open, files(), |json| {
         let value: Value = serde_json::from_str(&json).unwrap();
@@ -425,7 +277,7 @@ fn bad_folders(bad: &mut Bad) {
     bad.folder("dataset-json.count", When::Open, files(), |json| json.replace(r#""clips": 3"#, r#""clips": 4"#));
     bad.folder("dataset-json.classes", When::Verify, files(), |json| json.replace("jump", "leap"));
     bad.folder("dataset-shard", When::Open, files(), |json| json.replace("8d486eb4", "8d486eb5"));
-    bad.folder("dataset-shard.index", When::Open, named_by_digest(), |json| {
+    bad.folder("dataset-shard.index", When::Open, good_folder("named-by-digest"), |json| {
         let mut value: Value = serde_json::from_str(&json).unwrap();
         value["shards"][1]["index_crc32"] = json!(1);
         value.to_string()
@@ -438,10 +290,10 @@ fn bad_folders(bad: &mut Bad) {
         }
         value.to_string()
     });
-    bad.folder("dataset-json.failures", When::Open, named_by_digest(), |json| {
+    bad.folder("dataset-json.failures", When::Open, good_folder("named-by-digest"), |json| {
         json.replace("\"failures-", "\"../failures-")
     });
-    bad.folder("dataset-json.name", When::Open, named_by_digest(), |json| {
+    bad.folder("dataset-json.name", When::Open, good_folder("named-by-digest"), |json| {
         let mut value: Value = serde_json::from_str(&json).unwrap();
         value["failures"]["file"] = ".bashrc".into();
         value.to_string()
@@ -452,7 +304,7 @@ fn bad_folders(bad: &mut Bad) {
     bad.folder("dataset-json.kind", When::Open, files(), |json| {
         json.replace(r#""index_file": "shard-00000.vidx""#, r#""index_file": "shard-00001.rec""#)
     });
-    bad.folder("failures-digest", When::Verify, named_by_digest(), |json| {
+    bad.folder("failures-digest", When::Verify, good_folder("named-by-digest"), |json| {
         let mut value: Value = serde_json::from_str(&json).unwrap();
         value["failures"]["sha256"] = hex(&[0; 32]).into();
         value.to_string()

@@ -1,4 +1,4 @@
-//! The vectors of tracks.
+//! The bad vectors of tracks.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -7,7 +7,7 @@ use vidrec::raw::data_binding::{DataBinding, edge_crc32, hex};
 use vidrec::raw::track::coding::encode;
 use vidrec::raw::track::flac;
 
-use crate::vectors::make::{Bad, Files, When, base, minimal, pretty};
+use crate::vectors::make::{Bad, Files, When, base, good_folder, pretty};
 use crate::vectors::shard::{self, Shard};
 use crate::vectors::tracks::{File, Seal, Track, Tracks, le, texts, timed};
 
@@ -21,40 +21,6 @@ fn track(name: &str, kind: &str, shape: &[u32], timing: &str) -> Value {
 
 fn floats(numbers: &[f32]) -> Vec<u8> {
     le(numbers, f32::to_le_bytes)
-}
-
-/// Every type and every timing, tracks without values, and a clip without tracks.
-fn all() -> Tracks {
-    let mut force = track("Kraft ✋", "f64", &[], "times");
-    force["nan"] = true.into();
-    force["unit"] = "N".into();
-    let schema = schema(&[
-        track("state", "f32", &[2], "frames"),
-        force,
-        track("sound", "i16", &[], "rate"),
-        track("gaze", "i32", &[1, 2], "times"),
-        track("ticks", "i64", &[], "frames"),
-        track("caption", "utf-8", &[], "spans"),
-        track("depth", "u8", &[2, 2], "frames"),
-        track("words", "utf-8", &[], "rate"),
-        track("never", "u8", &[], "times"),
-        track("done", "bool", &[], "frames"),
-    ]);
-    let new = |number, count, bytes| Track { number, count, bytes, ..Track::default() };
-    let first = vec![
-        new(0, 2, floats(&[0.5, -1.0, 1e-45, f32::MAX])),
-        new(1, 3, timed(le(&[f64::NAN, f64::INFINITY, -0.0], f64::to_le_bytes), &[-7, 0, 0])),
-        Track { first_ns: -5, rate: [16_000, 1], ..new(2, 3, le(&[1i16, -2, i16::MAX], i16::to_le_bytes)) },
-        new(3, 1, timed(le(&[i32::MIN, 7], i32::to_le_bytes), &[i64::MAX])),
-        new(4, 2, le(&[i64::MIN, 9], i64::to_le_bytes)),
-        new(5, 2, timed(texts(&["größer", ""]), &[0, 1_000_000_000, 5, 1_000_000_000])),
-        new(6, 2, (0..8).collect()),
-        Track { rate: [30_000, 1001], ..new(7, 3, texts(&["a", "跳", "b"])) },
-        new(9, 2, vec![0, 1]),
-    ];
-    // There, but without values.
-    let empty = vec![new(3, 0, vec![]), new(5, 0, timed(texts(&[]), &[]))];
-    Tracks { schema, clips: vec![first, empty], gap: 0 }
 }
 
 /// Two tracks for two clips: what most of the broken vectors are made from.
@@ -161,32 +127,6 @@ fn bound(mut shard: Shard, bytes: &[u8]) -> Shard {
     shard
 }
 
-pub fn good(files: &mut Files) {
-    let bytes = all().file().bytes;
-    let shard = bound(base(), &bytes);
-    files.insert("good/tracks.rec".into(), shard.records.clone());
-    files.insert("good/tracks.vidx".into(), shard.index().0);
-    files.insert("good/tracks.vtrk".into(), bytes);
-    for (name, bytes) in folder(two()) {
-        files.insert(format!("good/tracks-of-a-shard/{name}"), bytes);
-    }
-    for (name, bytes) in folder(coded()) {
-        files.insert(format!("good/coded-sound/{name}"), bytes);
-    }
-    for (name, bytes) in folder(in_opus()) {
-        files.insert(format!("good/sound-in-opus/{name}"), bytes);
-    }
-    for (name, bytes) in folder(pictures()) {
-        files.insert(format!("good/coded-pictures/{name}"), bytes);
-    }
-}
-
-/// A shard without tracks and one with, named as writers name them.
-fn folder(tracks: Tracks) -> Files {
-    let bytes = tracks.file().bytes;
-    shards(vec![(minimal(), None), (bound(base(), &bytes), Some(bytes))])
-}
-
 fn shards(shards: Vec<(Shard, Option<Vec<u8>>)>) -> Files {
     let (mut files, mut list) = (Files::new(), Vec::new());
     let classes = serde_json::from_slice::<Value>(&base().meta).unwrap()["classes"].clone();
@@ -277,16 +217,16 @@ fn bad_files(bad: &mut Bad) {
     short.more[0].2.truncate(40);
     bad.with_tracks("section-size.trks", When::Open, &short, &short.index(), bytes);
     let tracks = "\"shard-00001-";
-    bad.folder("dataset-json.tracks", When::Open, folder(two()), |json| {
+    bad.folder("dataset-json.tracks", When::Open, good_folder("tracks-of-a-shard"), |json| {
         let (head, tail) = json.split_once("track_file").unwrap();
         format!("{head}track_file{}", tail.replacen(tracks, "\"../shard-00001-", 1))
     });
-    bad.folder("dataset-shard.tracks", When::Open, folder(two()), |json| {
+    bad.folder("dataset-shard.tracks", When::Open, good_folder("tracks-of-a-shard"), |json| {
         let mut value: Value = serde_json::from_str(&json).unwrap();
         value["shards"][1]["track_file"]["sha256"] = hex(&[0; 32]).into();
         value.to_string()
     });
-    bad.folder("dataset-shard.no-tracks", When::Open, folder(two()), |json| {
+    bad.folder("dataset-shard.no-tracks", When::Open, good_folder("tracks-of-a-shard"), |json| {
         let mut value: Value = serde_json::from_str(&json).unwrap();
         value["shards"][0]["track_file"] = value["shards"][1]["track_file"].clone();
         value.to_string()

@@ -90,7 +90,7 @@ fn a_codec_that_ffmpeg_does_not_know_is_named_by_its_tag() {
     }
     let e = all(&clips.write("unknown.avi", &bytes), SIZE).map(|_| ()).unwrap_err();
     assert_eq!(e.stage, Stage::Decode);
-    assert!(e.error.to_string().contains("the tag 'zq_9' in avi"), "{}", e.error);
+    assert!(e.message.contains("the tag 'zq_9' in avi"), "{}", e.message);
 }
 
 /// A few hundred files with random damage, of many containers and codecs.
@@ -130,7 +130,7 @@ fn random_damage_never_crashes_or_hangs() {
             let path = clips.write(format!("broken-{name}"), &broken);
             match some(&path, SIZE, 4) {
                 Ok(video) => assert!(video.frame_count > 0 && !video.frames.is_empty()),
-                Err(e) => assert!(e.stage != Stage::Timeout, "{name} round {round}: {}", e.error),
+                Err(e) => assert!(e.stage != Stage::Timeout, "{name} round {round}: {}", e.message),
             }
         }
     }

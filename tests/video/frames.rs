@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use vidrec::ErrorKind;
 use vidrec::video::{FrameSize, Stage, Timeline, Video, VideoOptions, sample};
 
 use crate::video::support::{all, clips, options, probe_times};
@@ -107,10 +106,10 @@ fn a_bad_choice_is_the_callers_fault() {
     let path = clips.make("one.mkv", "-f lavfi -i testsrc2=s=96x64:r=25 -frames:v 3 -c:v ffv1");
     for bad in [vec![2, 1], vec![3]] {
         let e = sample(&path, &options(SMALL), &|_| Ok(bad.clone())).unwrap_err();
-        assert_eq!((e.stage, e.error.kind()), (Stage::Sample, ErrorKind::Usage), "{e:?}");
+        assert_eq!(e.stage, Stage::Sample, "{e:?}");
     }
     let e = sample(&path, &options(FrameSize::ShortSide(0)), &|_| Ok(vec![0])).unwrap_err();
-    assert_eq!((e.stage, e.error.kind()), (Stage::Scale, ErrorKind::Usage), "{e:?}");
+    assert_eq!(e.stage, Stage::Scale, "{e:?}");
 }
 
 #[test]

@@ -120,16 +120,14 @@ fn every_file_gives_what_the_manifest_says() {
                     "0 bytes",
                     "text file",
                 ];
-                e.stage == Stage::Open && words.iter().any(|word| e.error.to_string().contains(word))
+                e.stage == Stage::Open && words.iter().any(|word| e.message.contains(word))
             }
             ("no video stream", Err(e)) => e.stage == Stage::Stream,
-            ("opens, no frame decodes", Err(e)) => {
-                e.stage == Stage::Decode || e.error.to_string().contains("is encrypted")
-            }
+            ("opens, no frame decodes", Err(e)) => e.stage == Stage::Decode || e.message.contains("is encrypted"),
             _ => false,
         };
         if !right {
-            let got = result.map(|v| (v.frame_count, v.facts)).map_err(|e| format!("{}: {}", e.stage, e.error));
+            let got = result.map(|v| (v.frame_count, v.facts)).map_err(|e| format!("{}: {}", e.stage, e.message));
             wrong.push(format!("{file}: {} with {count} frames, got {got:?}", row["status"]));
         }
     }

@@ -48,5 +48,5 @@ fn a_cover_picture_is_no_video() {
     );
     let e = all(&song, FrameSize::Original).unwrap_err();
     assert_eq!(e.stage, Stage::Stream);
-    assert!(e.error.to_string().contains("cover picture"), "{}", e.error);
+    assert!(e.message.contains("cover picture"), "{}", e.message);
 }

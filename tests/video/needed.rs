@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use vidrec::Result;
-use vidrec::video::{Decode, FrameSize, SampledVideo, Timeline, VideoError, VideoOptions, sample};
+use vidrec::video::{FrameSize, SampledVideo, Timeline, VideoError, VideoOptions, sample};
 
 use crate::video::manifest::collection;
 use crate::video::support::clips;
@@ -26,14 +26,14 @@ fn some(turn: usize) -> [(&'static str, Choice); 2] {
     [CHOICES[1], CHOICES[turn % CHOICES.len()]]
 }
 
-fn decode(path: &Path, decode: Decode, choice: Choice) -> Result<SampledVideo, VideoError> {
-    let options = VideoOptions { size: FrameSize::ShortSide(48), decode, ..VideoOptions::default() };
+fn decode(path: &Path, decode_all: bool, choice: Choice) -> Result<SampledVideo, VideoError> {
+    let options = VideoOptions { size: FrameSize::ShortSide(48), decode_all, ..VideoOptions::default() };
     sample(path, &options, &|t: &Timeline| Ok(choice(t.frame_count())))
 }
 
 /// What differs, if anything; and the frames that were not decoded.
 fn difference(path: &Path, choice: Choice) -> (Option<String>, u32) {
-    match (decode(path, Decode::All, choice), decode(path, Decode::Needed, choice)) {
+    match (decode(path, true, choice), decode(path, false, choice)) {
         (Ok(all), Ok(needed)) => {
             assert_eq!(all.facts.undecoded_frames, 0);
             let undecoded = needed.facts.undecoded_frames;
@@ -188,14 +188,14 @@ fn damage_on_the_way_leads_to_a_whole_decode() {
         let mut broken = bytes.clone();
         broken[at..at + 12].fill(0x55);
         let path = clips.write("broken.mp4", &broken);
-        let needed = decode(&path, Decode::Needed, CHOICES[0].1).unwrap();
-        let all = decode(&path, Decode::All, CHOICES[0].1).unwrap();
+        let needed = decode(&path, false, CHOICES[0].1).unwrap();
+        let all = decode(&path, true, CHOICES[0].1).unwrap();
         if needed.facts.undecoded_frames == 0 {
             whole_decodes += 1;
             assert_eq!(needed, all);
         } else {
             // Damage in a packet that nothing refers to: every picture that is given is one of the intact ones.
-            let every = decode(&path, Decode::All, |n| (0..n).collect()).unwrap();
+            let every = decode(&path, true, |n| (0..n).collect()).unwrap();
             assert!(needed.frames.iter().all(|f| every.frames.iter().any(|e| e.pts == f.pts && e.image == f.image)));
         }
     }

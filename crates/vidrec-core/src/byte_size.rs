@@ -34,7 +34,6 @@ pub fn parse_bytes(text: &str) -> Result<u64> {
 }
 
 /// A number of bytes for people, in units of 1000: 1.5 MB.
-#[doc(hidden)]
 pub fn shown_bytes(n: u64) -> String {
     let (mut value, mut unit) = (n as f64, "B");
     for next in ["kB", "MB", "GB", "TB"] {

@@ -3,7 +3,6 @@
 //! A name is the path's text with `/` between folders. File names on Linux may contain bytes that are not UTF-8. Such
 //! a byte is written `\xHH`, with two capital hexadecimal digits. If a path already contains text of that form, its
 //! backslash is written `\x5C`. Every other name is exactly as on the disk. Each name stands for exactly one path.
-//! backslash is written `\x5C`. Every other name is exactly as on the disk. Each name stands for exactly one path.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

@@ -74,7 +74,6 @@ impl JsonObject {
     }
 
     /// Returns the value of this name, or at this path with dots into nested objects.
-    #[doc(hidden)]
     pub fn find(&self, path: &str) -> Option<&Value> {
         let nested = || {
             let (first, rest) = path.split_once('.')?;
@@ -166,25 +165,9 @@ pub(super) mod objects {
 
     /// Reads an array of objects.
     pub(crate) fn array<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-        struct Objects<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Objects<T> {
-            type Value = Vec<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array of objects")
-            }
-
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut array: A) -> Result<Vec<T>, A::Error> {
-                let mut objects = Vec::new();
-                while let Some(Object(object)) = array.next_element()? {
-                    objects.push(object);
-                }
-                Ok(objects)
-            }
-        }
-
-        deserializer.deserialize_seq(Objects(PhantomData))
+        let objects = Vec::<Object<T>>::deserialize(deserializer)?;
+        // The objects stay in the same memory.
+        Ok(objects.into_iter().map(|Object(object)| object).collect())
     }
 }
 

@@ -3,16 +3,12 @@
 //!
 //! Each structure has a function that writes its bytes and one that reads them. Nothing here opens a file.
 
-#[doc(hidden)]
 pub mod allocation;
 pub mod error;
 pub mod limits;
-#[doc(hidden)]
 pub mod machine;
 pub mod printable;
-#[doc(hidden)]
 pub mod random;
-#[doc(hidden)]
 pub mod words;
 
 pub mod clip_entry;
@@ -47,11 +43,9 @@ pub use recordio::RecordHeader;
 pub use section::{SectionEntry, SectionId};
 
 /// Rules that a file breaks because it has a newer version of the format, not because it is damaged.
-#[doc(hidden)]
 pub const NEWER: [&str; 5] = ["index-version", "index-flags", "section-unknown", "track-version", "track-flags"];
 
 /// Rounds `n` up to a multiple of `to`; `None` if the result does not fit.
-#[doc(hidden)]
 pub fn align_up(n: u64, to: u64) -> Option<u64> {
     n.checked_next_multiple_of(to)
 }

@@ -14,6 +14,7 @@ pub enum Shortage {
     Descriptors,
     /// Open files of the whole system.
     SystemFiles,
+    /// Memory, or address space.
     Memory,
     /// Threads or processes.
     Threads,

@@ -346,11 +346,6 @@ mod tests {
             let _ = read(&bytes, at);
         }
     }
-}
-
-#[cfg(test)]
-mod record_header_tests {
-    use super::*;
 
     #[test]
     fn bytes_are_those_of_mxnet() {

@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{Duration, Instant};
 
-use super::codec::{Decoder, Encoder, RgbPicture};
+use super::codec::{Decoder, Encoder};
 use crate::Planes;
 use vidrec_format::error::{Error, Result};
 
@@ -15,10 +14,6 @@ pub struct Measured {
     pub quality: u8,
     /// The similarity of the JPEG to the original.
     pub scores: Scores,
-    /// The peak signal-to-noise ratio of RGB in dB, if it was measured: [`MeasuredEncoder::rgb_psnr`].
-    pub rgb_psnr: Option<f64>,
-    /// The time that the measurement took.
-    pub took: Duration,
 }
 
 /// Encodes pictures and measures the results. It keeps its buffers.
@@ -27,7 +22,6 @@ pub struct MeasuredEncoder {
     decoder: Decoder,
     /// The picture after encoding and decoding.
     after: Planes,
-    rgb: RgbPicture,
     /// A JPEG that may be too large.
     tried: Vec<u8>,
 }
@@ -39,24 +33,16 @@ const MOST: u8 = 100;
 impl MeasuredEncoder {
     /// Creates a measuring encoder from `encoder`.
     pub fn new(encoder: Encoder) -> Result<Self> {
-        let (decoder, after, rgb) = (Decoder::new()?, Planes::new(1, 1)?, RgbPicture::default());
-        Ok(MeasuredEncoder { encoder, decoder, after, rgb, tried: Vec::new() })
+        let (decoder, after) = (Decoder::new()?, Planes::new(1, 1)?);
+        Ok(MeasuredEncoder { encoder, decoder, after, tried: Vec::new() })
     }
 
     /// Encodes `picture` at the encoder's own quality.
     pub fn encode(&mut self, picture: &Planes, jpeg: &mut Vec<u8>) -> Result<Measured> {
         self.encoder.encode(picture, jpeg)?;
-        let started = Instant::now();
         self.decoder.decode_planes(jpeg, &mut self.after)?;
         let scores = Scores::between(picture, &self.after);
-        Ok(Measured { quality: self.encoder.quality(), scores, rgb_psnr: None, took: started.elapsed() })
-    }
-
-    /// Returns how near a JPEG is to this RGB picture of the same size, 3 bytes a pixel: the peak signal-to-noise ratio in
-    /// dB. It includes what was lost before encoding, when the picture became 4:2:0.
-    pub fn rgb_psnr(&mut self, before: &[u8], jpeg: &[u8]) -> Result<f64> {
-        self.decoder.decode_picture_into(jpeg, &mut self.rgb)?;
-        Ok(psnr(before, &self.rgb.pixels))
+        Ok(Measured { quality: self.encoder.quality(), scores })
     }
 
     /// Encodes `picture` at the lowest quality that reaches `target`, or at the best quality if none does.

@@ -13,7 +13,6 @@
 pub mod video;
 
 pub mod arguments;
-mod channels;
 mod estimate;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
@@ -31,9 +30,7 @@ mod work;
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
 pub use options::{IfExists, RunOptions};
-pub use plan::{
-    Attributes, InputOptions, Job, ManifestColumns, OptionWords, PackPlan, PassedOver, Segment, SegmentClock,
-};
+pub use plan::{Attributes, InputOptions, Job, ManifestColumns, PackPlan, PassedOver, Segment, SegmentClock};
 pub use recipe::Recipe;
 pub use serve::serve;
 pub use shards::{

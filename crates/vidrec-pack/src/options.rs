@@ -107,7 +107,7 @@ impl PackOptions {
     ///
     /// [`Internal`](vidrec_format::error::ErrorKind::Internal): a path is not UTF-8.
     pub fn to_object(&self) -> Result<JsonObject> {
-        self.to_map().map(JsonObject)
+        Ok(JsonObject(self.groups()?.into_iter().flatten().filter(|(_, value)| is_set(value)).collect()))
     }
 
     /// The same as text.
@@ -116,11 +116,7 @@ impl PackOptions {
     ///
     /// As [`to_object`](Self::to_object).
     pub fn to_json(&self) -> Result<String> {
-        serde_json::to_string(&self.to_map()?).map_err(|e| Error::internal(format!("options: {e}")))
-    }
-
-    pub(crate) fn to_map(&self) -> Result<Map<String, Value>> {
-        Ok(self.groups()?.into_iter().flatten().filter(|(_, value)| is_set(value)).collect())
+        serde_json::to_string(&self.to_object()?).map_err(|e| Error::internal(format!("options: {e}")))
     }
 
     /// The options of each group.
@@ -134,18 +130,14 @@ impl PackOptions {
     }
 
     /// Returns the options that decide what a video becomes.
-    pub(super) fn recipe<'a>(
-        &'a self,
-        store: &'a VideoStore,
-        (tracks, channels): (&'a [PlannedTrack], Option<u32>),
-    ) -> ClipRecipe<'a> {
+    pub(super) fn recipe<'a>(&'a self, store: &'a VideoStore, tracks: &'a [PlannedTrack]) -> ClipRecipe<'a> {
         let PackOptions { input, frames, pictures, limits, .. } = self;
-        ClipRecipe { input, frames, pictures, limits, store, tracks, channels, measure: false, shared: None }
+        ClipRecipe { input, frames, pictures, limits, store, tracks, measure: false, shared: None }
     }
 
     /// Returns what a data set of these inputs is packed from, as `dataset.json` stores it.
     pub(super) fn packed_from(&self, inputs: &[String]) -> Result<JsonObject> {
-        let mut from = JsonObject(self.to_map()?);
+        let mut from = self.to_object()?;
         from.0.retain(|name, _| PLACES.contains(&name.as_str()));
         from.insert("inputs", inputs)?;
         Ok(from)
@@ -153,7 +145,7 @@ impl PackOptions {
 
     /// Returns everything that determines the bytes, as `dataset.json` stores it. The number of shards comes from the plan.
     pub(super) fn settings(&self) -> Result<JsonObject> {
-        let mut settings = self.to_map()?;
+        let mut settings = self.to_object()?.0;
         OF_FAILURES.iter().chain(&PLACES).chain(&["shards"]).for_each(|name| drop(settings.remove(*name)));
         if self.input.images {
             OF_FRAMES.iter().for_each(|name| drop(settings.remove(*name)));
@@ -180,7 +172,7 @@ pub struct RunOptions {
 
 /// What to do if there is a data set in the output, or an interrupted pack.
 ///
-/// The text form (`FromStr`, `Display`, serde) is `fail`, `resume`, `retry-failed` or `replace`.
+/// The text form (`FromStr`, `Display`, serde) is `fail`, `resume` or `replace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -193,34 +185,9 @@ pub enum IfExists {
     /// Resume an interrupted pack of the same inputs and options. If they are packed already, return the report. Begin
     /// if there is nothing.
     Resume,
-    /// Pack the shards again that have videos which failed when the data set was packed from the same inputs, with the same
-    /// options.
-    ///
-    /// The other shards stay as they are. A video that was packed before must not fail now. The result is that of a pack
-    /// in which these videos had not failed. It replaces the data set when it is complete.
-    RetryFailed,
     /// Replace a data set when the new one is complete. An interrupted pack goes on if it is the same, and is discarded
     /// if it is not.
     Replace,
-}
-
-impl IfExists {
-    /// Whether an interrupted pack is resumed, if it is the same.
-    ///
-    /// # Errors
-    ///
-    /// It is to stay as it is. `found` describes it.
-    pub(crate) fn resumes(self, found: impl FnOnce() -> Error) -> Result<()> {
-        match self {
-            IfExists::Fail => Err(found().hint(Hint::Resume).hint(Hint::Restart)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the data set that is there may be replaced.
-    pub(crate) fn replaces(self) -> bool {
-        matches!(self, IfExists::RetryFailed | IfExists::Replace)
-    }
 }
 
 /// The likeness from which on a name is suggested, from 0 to 1.
@@ -326,7 +293,6 @@ mod tests {
                 max_failures: Some(MaxFailures::Percent(1.5)),
                 timeout: Seconds(Duration::from_nanos(1_234_567_891)),
                 max_pixels: 9,
-                max_duration: Some(Seconds(Duration::from_millis(1500))),
                 shards: Some(Sharding::Each(1000)),
             },
             ..PackOptions::default()
@@ -346,7 +312,7 @@ mod tests {
             "start_column": "from", "end_column": "to", "segments": "first-frame", "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
             "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX, "max_frames": 5,
             "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975", "effort": 0,
-            "reduce_depth": true, "max_pixels": 9, "max_duration": 1.5,
+            "reduce_depth": true, "max_pixels": 9,
             "scaling": "bicubic", "chroma": "4:2:0",
         });
         assert_eq!(other().settings().unwrap(), JsonObject::of(expected).unwrap());

@@ -34,7 +34,7 @@ fn answer(options: &PackOptions, greeting: &Greeting) -> io::Result<()> {
     let (memory, open_videos) = (MemoryBound::of_run(&client), Arc::new(OpenVideos::new(1)));
     while let Some(request) = client.next()? {
         let store = VideoStore::of_run(&client, request.folders, &open_videos);
-        let recipe = options.recipe(&store, (&request.tracks, request.channels));
+        let recipe = options.recipe(&store, &request.tracks);
         let recipe = ClipRecipe { measure: request.measure, shared: request.shared, ..recipe };
         client.reply(pack_one(&request.job, recipe, &mut memory.hold(), request.alone))?;
     }

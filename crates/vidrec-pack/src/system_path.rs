@@ -1,50 +1,33 @@
-//! Paths as the system has them, for serde: a text where a path is UTF-8, as almost all are, and what serde makes of an
-//! `OsString` where it is not.
+//! Paths in JSON, as text. Bytes that are not UTF-8 are escaped as in the names of sources.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Text(String),
-    Other(OsString),
-}
+use vidrec_core::source_name;
 
 pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    match path.to_str() {
-        Some(text) => text.serialize(to),
-        None => path.as_os_str().serialize(to),
-    }
+    source_name::of_os_str(path.as_os_str()).serialize(to)
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-    Ok(match Written::deserialize(from)? {
-        Written::Text(path) => path.into(),
-        Written::Other(path) => path.into(),
-    })
+    String::deserialize(from).map(|name| source_name::to_path(&name))
 }
 
-/// The same for several paths.
+/// Lists of paths.
 pub(crate) mod several {
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserialize, Deserializer, Serializer};
 
-    #[derive(Serialize)]
-    struct Borrowed<'a>(#[serde(serialize_with = "super::serialize")] &'a Path);
-
-    #[derive(Deserialize)]
-    struct Owned(#[serde(deserialize_with = "super::deserialize")] PathBuf);
+    use vidrec_core::source_name;
 
     pub(crate) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(paths.iter().map(|path| Borrowed(path)))
+        to.collect_seq(paths.iter().map(|path| source_name::of_os_str(path.as_os_str())))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
-        Ok(Vec::<Owned>::deserialize(from)?.into_iter().map(|Owned(path)| path).collect())
+        Ok(Vec::<String>::deserialize(from)?.iter().map(|name| source_name::to_path(name)).collect())
     }
 }
 
@@ -67,8 +50,8 @@ mod tests {
     #[test]
     fn other_paths_stay_what_they_are() {
         use std::os::unix::ffi::OsStringExt;
-        let odd = PathBuf::from(OsString::from_vec(vec![b'a', 0xff]));
-        let paths = Paths(odd.clone(), vec![odd, "b".into()]);
+        let odd = PathBuf::from(std::ffi::OsString::from_vec(vec![b'a', 0xff]));
+        let paths = Paths(odd.clone(), vec![odd, r"b\xFF".into(), "s3://b//c".into()]);
         let json = serde_json::to_string(&paths).unwrap();
         assert_eq!(serde_json::from_str::<Paths>(&json).unwrap(), paths);
     }

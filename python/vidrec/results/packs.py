@@ -38,7 +38,7 @@ class PassedOver(Result):
     """Ignored files of one kind in the input folders: neither videos nor frames."""
 
     kind: str
-    """The ending with its dot, in lower case, such as ``.srt``; ``socket``, ``named pipe`` or ``device``; or ``other``."""
+    """The ending with its dot, in lower case, such as ``.srt``; ``special file``, such as a pipe; or ``other``."""
     files: int
     """How many there are."""
     example: str
@@ -145,13 +145,10 @@ class PackReport(Result):
     """If ``quality`` is a target, the highest quality that a frame has."""
     psnr: Optional[float] = None
     """Mean PSNR of the luma of the ``measured_frames`` in dB."""
-    rgb_psnr: Optional[float] = None
-    """Mean PSNR of the RGB of the ``measured_frames`` in dB, against the scaled frames with all of their color: it includes
-    what was lost because JPEGs have color at half the resolution (4:2:0)."""
     ssim: Optional[float] = None
     """Mean SSIM of the luma of the ``measured_frames``."""
     unchanged: Optional[bool] = None
-    """Whether there was nothing to do: the pack was finished, or no video was there to retry. None from ``vidrec.ray.pack``."""
+    """Whether there was nothing to do: the pack was finished. None from ``vidrec.ray.pack``."""
     left_behind: Tuple[str, ...] = ()
     """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
@@ -192,8 +189,6 @@ class PackEstimate(Result):
     psnr: Optional[float]
     """Mean PSNR of luma in dB over the JPEGs of the probed videos, against the pictures after scaling. None if no JPEG was
     made."""
-    rgb_psnr: Optional[float]
-    """The same of RGB, against the scaled pictures with all of their color."""
     ssim: Optional[float]
     """The same of the SSIM of luma."""
     seconds: float

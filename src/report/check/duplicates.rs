@@ -54,7 +54,7 @@ fn are_different_moments(set: &Dataset, a: u64, b: u64) -> Result<bool> {
         return Ok(true);
     }
     // The clocks of episodes in one file begin with each, so their frames are told apart by their numbers in the file.
-    let end = |clip: &Clip<'_>, t: u32| Ok((clip.seconds(t)?, clip.numbered_entry(t)?.1.source_index));
+    let end = |clip: &Clip<'_>, t: u32| Ok((clip.seconds(t)?, clip.frame_entry(t)?.source_index));
     let ends = |clip: &Clip<'_>| -> Result<_> { Ok([end(clip, 0)?, end(clip, clip.frame_count().saturating_sub(1))?]) };
     Ok(ends(&a)? == ends(&b)?)
 }

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::dataset::records::record_range;
-use crate::dataset::request_ranges::request_ranges;
+use crate::dataset::records::{record_range, request_ranges};
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::ClipInfo;
 use crate::dataset::{Frame, Shard};
@@ -73,8 +72,7 @@ impl<'a> Clip<'a> {
     }
 
     /// Whether the clip's records are remote.
-    #[doc(hidden)]
-    pub fn is_remote(&self) -> bool {
+    pub(crate) fn is_remote(&self) -> bool {
         self.shard.records.remote().is_some()
     }
 
@@ -136,8 +134,11 @@ impl<'a> Clip<'a> {
         })
     }
 
-    /// The description of the clip, as a writer takes it.
-    #[doc(hidden)]
+    /// Returns the description of the clip, as a [`Writer`](crate::dataset::writer::Writer) takes it.
+    ///
+    /// # Errors
+    ///
+    /// See [`attributes`](Self::attributes).
     pub fn info(&self) -> Result<ClipInfo> {
         let [source, class, _] = self.strings()?;
         Ok(ClipInfo {
@@ -183,46 +184,55 @@ impl<'a> Clip<'a> {
         self.with_place(t, found)
     }
 
-    /// The entries of the clip's frames.
-    #[doc(hidden)]
+    /// Returns the entries of the clip's frames. Reads no records.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if an entry is damaged.
     pub fn frame_entries(&self) -> Result<Vec<FrameEntry>> {
         (0..self.frame_count()).map(|t| self.frame_entry(t)).collect()
     }
 
-    /// The presentation time of frame `t` in seconds. Reads only the frame's entry.
-    #[doc(hidden)]
+    /// Returns the presentation time of frame `t` in seconds. Reads only the frame's entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if there is no such frame;
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if its entry is damaged.
     pub fn seconds(&self, t: u32) -> Result<f64> {
         let (num, den) = self.entry.time_base;
         Ok(self.frame_entry(t)?.pts as f64 * f64::from(num) / f64::from(den))
     }
 
-    pub(super) fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
+    /// Returns the entry of frame `t`: its time, and the place, length and checksum of its JPEG.
+    ///
+    /// # Errors
+    ///
+    /// See [`seconds`](Self::seconds).
+    pub fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
         let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
         entry.map_err(|e| e.in_clip(self.ordinal).in_frame(t))
     }
 
     /// The length of the JPEG of frame `t` in bytes, limited to the length of the record file. Reads only the frame's
     /// entry.
-    #[doc(hidden)]
-    pub fn jpeg_length(&self, t: u32) -> Result<usize> {
+    pub(crate) fn jpeg_length(&self, t: u32) -> Result<usize> {
         let entry = self.frame_entry(t)?;
-        let (length, most) = (u64::from(entry.jpeg_length), self.shard.records.len());
-        if length <= most {
+        let most = self.shard.records.len();
+        if u64::from(entry.jpeg_length) <= most {
             return Ok(entry.jpeg_length as usize);
         }
-        Err(Error::format("record-length", "the frame's JPEG would be longer than the record file")
-            .section("record")
-            .at(entry.record_offset)
-            .expected(format!("at most {most} bytes"))
-            .found(format!("{length} bytes"))
+        let e = Error::format("record-length", "the frame's JPEG would be longer than the record file");
+        let e = e.section("record").at(entry.record_offset).expected(format!("at most {most} bytes"));
+        Err(e
+            .found(format!("{} bytes", entry.jpeg_length))
             .in_clip(self.ordinal)
             .in_frame(t)
             .file(&self.shard.record_path))
     }
 
     /// The number of frame `t` among the frames of all shards, and its entry.
-    #[doc(hidden)]
-    pub fn numbered_entry(&self, t: u32) -> Result<(u64, FrameEntry)> {
+    pub(crate) fn numbered_entry(&self, t: u32) -> Result<(u64, FrameEntry)> {
         Ok((self.frames_before + self.frame_ordinal(t)?, self.frame_entry(t)?))
     }
 
@@ -248,40 +258,27 @@ impl<'a> Clip<'a> {
         Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
     }
 
-    /// Advises the system on the records of some frames. Ignores entries that cannot be read.
-    #[doc(hidden)]
-    pub fn advise(&self, frames: &[u32], advice: Advice) {
-        let mut stretch: Option<Range<u64>> = None;
-        for &t in frames {
-            let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
-            let Ok(entry) = entry else { continue };
-            let record = record_range(&entry);
-            match &mut stretch {
-                Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
-                    stretch.end = stretch.end.max(record.end);
-                }
-                _ => {
-                    let before = stretch.replace(record);
-                    before.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
-                }
-            }
-        }
-        stretch.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
-    }
-
-    /// The remote file with the clip's records, and the ranges of some frames' records in it. See
-    /// [`request_ranges`].
-    #[doc(hidden)]
-    pub fn remote_ranges(&self, frames: &[u32]) -> Result<Option<RemoteRanges<'a>>> {
-        let Some(file) = self.shard.records.remote() else { return Ok(None) };
+    /// The ranges of some frames' records in the record file. See [`request_ranges`].
+    fn ranges(&self, frames: &[u32]) -> Result<Vec<Range<u64>>> {
         let place = |&t: &u32| {
-            let entry = self.frame_entry(t)?;
-            Ok(entry.record_offset..record_range(&entry).end.min(file.len()))
+            let record = record_range(&self.frame_entry(t)?);
+            Ok(record.start..record.end.min(self.shard.records.len()))
         };
         let there = frames.iter().filter(|&&t| t < self.frame_count());
         let mut records = there.map(place).collect::<Result<Vec<_>>>()?;
         records.retain(|record| record.start < record.end);
-        Ok(Some((file, request_ranges(records))))
+        Ok(request_ranges(records))
+    }
+
+    /// Advises the system on the records of some frames, unless an entry cannot be read.
+    pub(crate) fn advise(&self, frames: &[u32], advice: Advice) {
+        let ranges = self.ranges(frames).unwrap_or_default();
+        ranges.into_iter().for_each(|range| self.shard.records.advise(range, advice));
+    }
+
+    /// The remote file with the clip's records, and the ranges of some frames' records in it.
+    pub(crate) fn remote_ranges(&self, frames: &[u32]) -> Result<Option<RemoteRanges<'a>>> {
+        self.shard.records.remote().map(|file| Ok((file, self.ranges(frames)?))).transpose()
     }
 
     /// All frames, in order.

@@ -1,9 +1,7 @@
 //! The clocks of clips: which clips share one, and where one begins.
 
 use crate::dataset::Clip;
-use crate::dataset::track::nanoseconds;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
-use vidrec_format::track::schema::TrackTiming;
 use vidrec_format::{Error, Result};
 
 /// The attribute by which clips of an episode say that they have one clock: those with the same text do.
@@ -15,21 +13,16 @@ const ONE_MOMENT: f64 = 1e-3;
 /// Returns why two clips of an episode cannot be paired by time, or `None` if they have one clock.
 ///
 /// They do if they begin together: their first frames are at most half of the time from one frame to the next apart. If
-/// they do not, they still do if their attribute `clock` is the same, if a track has the same values at the same times in
-/// both, or if both are segments from the same `start` on. Frames without times have no clock that a video could have.
+/// they do not, they still do if their attribute `clock` is the same, or if both are segments from the same `start` on and
+/// their first frames are at most the time of a frame apart. Frames without times have no clock that a video could have.
 ///
 /// # Errors
 ///
-/// The index or a track is damaged or cannot be read.
-#[doc(hidden)]
+/// The index is damaged or cannot be read.
 pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<String>> {
-    if one.frame_count() == 0 || other.frame_count() == 0 {
+    if one.frame_count() == 0 || other.frame_count() == 0 || begin_together(one, other)? {
         return Ok(None);
     }
-    if begin_together(one, other)? {
-        return Ok(None);
-    }
-    let (near, steps) = (near(one, other)?, [step(one)?, step(other)?]);
     let attributes = [one.attributes()?, other.attributes()?];
     let say_the_same = |name: &str| {
         let [one, other] = attributes.each_ref().map(|attributes| attributes.0.get(name));
@@ -38,37 +31,21 @@ pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<Strin
     if say_the_same(CLOCK) {
         return Ok(None);
     }
-    let mut why = None;
-    for name in one.tracks()?.names() {
-        match same_values(one, other, name)? {
-            Some([a, b]) if (a - b).abs() <= near => return Ok(None),
-            Some([a, b]) if why.is_none() => {
-                why = Some(format!("the values of track \"{name}\" from {a:.3} s and from {b:.3} s on"));
-            }
-            _ => {}
-        }
-    }
     if has_times(one)? != has_times(other)? {
         return Ok(Some("pictures without times beside frames with times".into()));
     }
     let [a, b] = [one.seconds(0)?, other.seconds(0)?];
-    if why.is_none() && say_the_same("start") && (a - b).abs() <= steps[0].max(steps[1]) {
+    if say_the_same("start") && (a - b).abs() <= step(one)?.max(step(other)?) {
         return Ok(None);
     }
-    Ok(Some(why.unwrap_or_else(|| format!("the first frames at {a:.3} s and at {b:.3} s"))))
+    Ok(Some(format!("the first frames at {a:.3} s and at {b:.3} s")))
 }
 
 /// Whether the first frames of two clips have one time, up to half of the time from one frame to the next.
-#[doc(hidden)]
-pub fn begin_together(one: &Clip<'_>, other: &Clip<'_>) -> Result<bool> {
-    let near = near(one, other)?;
-    Ok((one.seconds(0)? - other.seconds(0)?).abs() <= near && has_times(one)? == has_times(other)?)
-}
-
-/// The largest distance of two frames of one moment, in seconds.
-fn near(one: &Clip<'_>, other: &Clip<'_>) -> Result<f64> {
+fn begin_together(one: &Clip<'_>, other: &Clip<'_>) -> Result<bool> {
     let half = step(one)?.min(step(other)?) / 2.0;
-    Ok(if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT })
+    let near = if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT };
+    Ok((one.seconds(0)? - other.seconds(0)?).abs() <= near && has_times(one)? == has_times(other)?)
 }
 
 /// The mean time from one frame to the next in seconds; infinite for a single frame.
@@ -95,59 +72,12 @@ fn has_times(clip: &Clip<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// The first times of a track in seconds, if both clips have it with times of its own and with the same values.
-fn same_values(one: &Clip<'_>, other: &Clip<'_>, name: &str) -> Result<Option<[f64; 2]>> {
-    let (ours, theirs) = (one.tracks()?.unproven(name)?, other.tracks()?.unproven(name)?);
-    let (Some(ours), Some(theirs)) = (ours, theirs) else { return Ok(None) };
-    if ours.schema().timing == TrackTiming::Frames || ours.is_empty() {
-        return Ok(None);
+/// The pts of a clip's first frame, and the same in nanoseconds; zeros without frames.
+pub(crate) fn beginning(clip: &Clip<'_>) -> Result<(i64, i64)> {
+    if clip.frame_count() == 0 {
+        return Ok((0, 0));
     }
-    ours.prove_times()?;
-    theirs.prove_times()?;
-    if !ours.payload().has_values_of(&theirs.payload()) {
-        return Ok(None);
-    }
-    Ok(Some([ours.time_ns(0)? as f64 / 1e9, theirs.time_ns(0)? as f64 / 1e9]))
-}
-
-/// Where the clock of each clip of a data set begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClockStart {
-    /// At its first frame.
-    FirstFrame,
-    /// At the first value of the track of this name, to the nearest unit of the clip's time base.
-    Track(String),
-}
-
-impl From<&str> for ClockStart {
-    /// `first-frame`, or the name of a track.
-    fn from(text: &str) -> Self {
-        if text == "first-frame" { ClockStart::FirstFrame } else { ClockStart::Track(text.to_owned()) }
-    }
-}
-
-impl ClockStart {
-    /// The pts of a clip at which its clock is to begin, and the same in nanoseconds.
-    pub(crate) fn find(&self, clip: &Clip<'_>) -> Result<(i64, i64)> {
-        let (numerator, denominator) = clip.time_base();
-        let [numerator, denominator] = [numerator, denominator].map(i128::from);
-        let pts = match self {
-            ClockStart::FirstFrame if clip.frame_count() == 0 => 0,
-            ClockStart::FirstFrame => clip.frame_entry(0)?.pts,
-            ClockStart::Track(name) => {
-                let track = clip.track(name)?.filter(|track| track.schema().timing != TrackTiming::Frames);
-                let track = track.filter(|track| !track.is_empty()).ok_or_else(|| {
-                    let e = Error::usage(format!("the clip has no times of track \"{name}\"")).in_clip(clip.ordinal());
-                    e.help("make a subset of the clips that have it first")
-                })?;
-                let ticks = 2 * i128::from(track.time_ns(0)?) * denominator;
-                let each = numerator * 1_000_000_000;
-                i64::try_from((ticks + each).div_euclid(2 * each)).map_err(|_| too_far(clip))?
-            }
-        };
-        let ns = nanoseconds(i128::from(pts) * numerator, denominator);
-        Ok((pts, i64::try_from(ns).map_err(|_| too_far(clip))?))
-    }
+    Ok((clip.frame_entry(0)?.pts, clip.time_ns(0)?.ok_or_else(|| too_far(clip))?))
 }
 
 pub(crate) fn too_far(clip: &Clip<'_>) -> Error {

@@ -1,15 +1,15 @@
 //! A data set: its shards, and the clips of these shards that belong to it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::dataset::lazy_shard::LazyShard;
 use crate::dataset::listing::ShardFiles;
-use crate::dataset::{Clip, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
+use crate::dataset::shard::LazyShard;
+use crate::dataset::{Clip, FailedSource, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
 use crate::store::disk::folder_of;
+use crate::store::disk::regular_file::{Advice, Links, advise, open_regular};
 use crate::store::location::is_remote;
 use crate::store::remote::Remote;
 use crate::store::storage::RemoteStats;
@@ -46,8 +46,6 @@ struct Inner {
     starts: Vec<u64>,
     /// The number of frames before each shard, followed by the number of frames of all shards.
     frame_starts: Vec<u64>,
-    /// For each shard, the first shard whose class names and tracks it must have.
-    kinds: Vec<usize>,
     frame_count: u64,
     io: Io,
     /// The clips of the shards that belong to this data set; `None` if all do.
@@ -74,22 +72,10 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 }
 
 impl Inner {
-    /// Joins shards. For each shard, `kinds` contains the first shard whose class names and tracks it must have.
-    fn new(shards: Vec<Arc<LazyShard>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
+    /// Joins shards.
+    fn new(shards: Vec<Arc<LazyShard>>, io: Io) -> Result<Self> {
         if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
-        }
-        for (shard, &kind) in shards.iter().zip(&kinds) {
-            let first = shards[kind].open()?;
-            if let Some(opened) = shard.opened() {
-                opened.prove_kind(first)?;
-            }
-        }
-        let all: Vec<_> = shards.iter().zip(&kinds).collect();
-        for of_kind in all.chunk_by(|(_, a), (_, b)| a == b) {
-            let opened = of_kind.iter().filter_map(|(slot, _)| slot.opened()?.tracks.as_ref());
-            // The track files of remote shards are opened when they are used.
-            track_file::joined(opened.filter_map(|file| Some((file.path.as_path(), file.opened()?))))?;
         }
         let (mut starts, mut frame_starts, mut frame_count) = (vec![0], vec![0], 0);
         for shard in &shards {
@@ -97,7 +83,14 @@ impl Inner {
             frame_count += shard.json().frames;
             frame_starts.push(frame_count);
         }
-        Ok(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen: None })
+        Ok(Inner { shards, starts, frame_starts, frame_count, io, chosen: None })
+    }
+
+    /// Checks that the tracks of the shards can be in one data set. The track files of remote shards are opened when they
+    /// are used.
+    fn prove_tracks(&self) -> Result<()> {
+        let files = self.shards.iter().filter_map(|slot| slot.opened()?.tracks.as_ref());
+        track_file::joined(files.filter_map(|file| Some((file.path.as_path(), file.opened()?)))).map(drop)
     }
 
     /// Like [`Dataset::draws`], but for all clips of the shards.
@@ -164,10 +157,14 @@ impl Dataset {
     }
 
     pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
-        let shards: Vec<_> =
-            files.iter().map(|files| LazyShard::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
-        let kinds = vec![0; shards.len()];
-        Ok(Dataset(Arc::new(Inner::new(shards, kinds, source.io())?)))
+        let mut shards: Vec<Arc<LazyShard>> = Vec::with_capacity(files.len());
+        for files in files {
+            shards.push(Arc::new(LazyShard::new(files, source, shards.first().cloned())?));
+        }
+        let inner = Inner::new(shards, source.io())?;
+        inner.shards[0].open()?;
+        inner.prove_tracks()?;
+        Ok(Dataset(Arc::new(inner)))
     }
 
     /// Returns what interrupted writes left in the folder of this data set.
@@ -181,6 +178,21 @@ impl Dataset {
     pub fn leftovers(&self) -> Vec<Leftover> {
         let local = self.0.shards.first().filter(|slot| !is_remote(slot.record_path()));
         local.map_or(Vec::new(), |slot| listing::leftovers(folder_of(slot.record_path())))
+    }
+
+    /// Returns the videos that were not packed, for all folders that contain the record files. A shard that no
+    /// `dataset.json` lists has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a list is damaged;
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if a list cannot be read.
+    pub fn failures(&self) -> Result<Vec<FailedSource>> {
+        let mut failures = Vec::new();
+        for (path, source) in self.listings() {
+            failures.append(&mut source.twice(|| listing::failures_of(&path, &source))?);
+        }
+        Ok(failures)
     }
 
     /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once.
@@ -213,10 +225,9 @@ impl Dataset {
         }
         let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
         let chosen = Some(ClipSubset { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
-        let Inner { shards, starts, frame_starts, kinds, io, .. } = &*self.0;
+        let Inner { shards, starts, frame_starts, io, .. } = &*self.0;
         let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
-        let (kinds, io) = (kinds.clone(), *io);
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen })))
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, frame_count, io: *io, chosen })))
     }
 
     /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
@@ -227,26 +238,20 @@ impl Dataset {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if the data sets do not have the same class names, or an
     /// entry is damaged.
     pub fn concat(parts: &[Dataset]) -> Result<Self> {
-        let shards = parts.iter().map(Dataset::shard_count).sum();
-        Dataset::one_after_another(parts, vec![0; shards])
+        for two in parts.windows(2) {
+            two[1].shard(0)?.prove_kind(two[0].shard(0)?)?;
+        }
+        let whole = Dataset::concat_of_any_classes(parts)?;
+        whole.0.prove_tracks()?;
+        Ok(whole)
     }
 
     /// Like [`concat`](Self::concat), for data sets that may differ in their class names and tracks. [`classes`](Self::classes)
     /// and [`meta`](Self::meta) return those of the first data set.
-    #[doc(hidden)]
-    pub fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
-        let mut kinds = Vec::new();
-        for part in parts {
-            let start = kinds.len();
-            kinds.extend(part.0.kinds.iter().map(|kind| start + kind));
-        }
-        Dataset::one_after_another(parts, kinds)
-    }
-
-    fn one_after_another(parts: &[Dataset], kinds: Vec<usize>) -> Result<Self> {
+    pub(crate) fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
         let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
         let io = parts.first().map_or(Io::Map, Dataset::io);
-        let whole = Dataset(Arc::new(Inner::new(shards, kinds, io)?));
+        let whole = Dataset(Arc::new(Inner::new(shards, io)?));
         if parts.iter().all(|part| part.0.chosen.is_none()) {
             return Ok(whole);
         }
@@ -270,7 +275,6 @@ impl Dataset {
     }
 
     /// Whether this is a selection of the clips of its shards.
-    #[doc(hidden)]
     pub fn is_selection(&self) -> bool {
         self.0.chosen.is_some()
     }
@@ -398,8 +402,7 @@ impl Dataset {
 
     /// The number of frames in all shards, and a digest of their record files. A selection has the same values as its
     /// shards.
-    #[doc(hidden)]
-    pub fn stored_frames(&self) -> Result<(u64, [u8; 32])> {
+    pub(crate) fn stored_frames(&self) -> Result<(u64, [u8; 32])> {
         let mut digest = Sha256::new();
         for slot in &self.0.shards {
             // A shard that is not open may be listed without a digest.
@@ -414,7 +417,6 @@ impl Dataset {
     }
 
     /// Size of the index file of each shard in bytes; 0 for a shard that was not opened yet.
-    #[doc(hidden)]
     pub fn index_bytes(&self) -> impl Iterator<Item = u64> {
         self.0.shards.iter().map(|slot| slot.opened().map_or(0, |shard| shard.index_bytes.len()))
     }
@@ -425,6 +427,26 @@ impl Dataset {
             let tracks = slot.opened().and_then(|shard| shard.tracks.as_ref()).map(|file| file.path.as_path());
             [slot.index_path(), slot.record_path()].into_iter().chain(tracks)
         })
+    }
+
+    /// Asks the system to drop the files from the page cache, so that a measurement starts cold. Returns whether the
+    /// system agreed for all files. Pages that any process has mapped and used stay, so call this before reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if a file cannot be opened.
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if the data set is remote.
+    pub fn cool(&self) -> Result<bool> {
+        if let Some(path) = self.record_files().find(|path| is_remote(path)) {
+            let e = Error::usage("the page cache of the system does not hold remote data sets").file(path);
+            return Err(e.help("clear its cache on local disk, or read it without one"));
+        }
+        let cool = |path: &Path| {
+            let file = open_regular(path, Links::Follow)?;
+            let length = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
+            Ok(advise(&file, 0..length, Advice::Done))
+        };
+        self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
     }
 
     /// Clip `ordinal`, counted from 0 over all shards.
@@ -447,7 +469,6 @@ impl Dataset {
     }
 
     /// The number of shards.
-    #[doc(hidden)]
     pub fn shard_count(&self) -> usize {
         self.0.shards.len()
     }
@@ -459,13 +480,7 @@ impl Dataset {
 
     /// Shard `at`, which must exist.
     pub(crate) fn shard(&self, at: usize) -> Result<&Shard> {
-        let slot = &self.0.shards[at];
-        if let Some(shard) = slot.opened() {
-            return Ok(shard);
-        }
-        let shard = slot.open()?;
-        shard.prove_kind(self.0.shards[self.0.kinds[at]].open()?)?;
-        Ok(shard)
+        self.0.shards[at].open()
     }
 
     /// The shards, in order of the clips, all of them open.
@@ -496,8 +511,7 @@ impl Dataset {
 
     /// The limit on memory for records that were fetched ahead. `None` if they are not all held in memory: for a
     /// local data set, or if a cache on disk has room for all records.
-    #[doc(hidden)]
-    pub fn memory_to_hold(&self) -> Option<u64> {
+    pub(crate) fn memory_to_hold(&self) -> Option<u64> {
         let remotes = self.remotes();
         let without_cache =
             remotes.iter().filter(|remote| remote.cache_limit().is_none_or(|limit| limit < self.record_bytes()));
@@ -505,8 +519,7 @@ impl Dataset {
     }
 
     /// The first reason why the cache could not keep something.
-    #[doc(hidden)]
-    pub fn cache_failure(&self) -> Option<String> {
+    pub(crate) fn cache_failure(&self) -> Option<String> {
         self.remotes().iter().find_map(|remote| remote.cache_failure().map(str::to_owned))
     }
 
@@ -516,8 +529,7 @@ impl Dataset {
     }
 
     /// The shared state of the remote shards: one for each data set that this one consists of.
-    #[doc(hidden)]
-    pub fn remotes(&self) -> Vec<Arc<Remote>> {
+    pub(crate) fn remotes(&self) -> Vec<Arc<Remote>> {
         let mut found: Vec<Arc<Remote>> = Vec::new();
         for remote in self.0.shards.iter().filter_map(|slot| slot.remote()) {
             if !found.iter().any(|other| Arc::ptr_eq(other, remote)) {
@@ -528,29 +540,13 @@ impl Dataset {
     }
 
     /// Mean size of a clip's records in bytes.
-    #[doc(hidden)]
-    pub fn mean_clip_bytes(&self) -> u64 {
+    pub(crate) fn mean_clip_bytes(&self) -> u64 {
         self.record_bytes() / self.0.stored().max(1)
     }
 
     /// Whether any part of the data set is remote.
     pub fn is_remote(&self) -> bool {
         self.0.shards.iter().any(|slot| is_remote(slot.record_path()))
-    }
-
-    /// The shards that have clips of this data set. Each comes with these clips in the order in which it stores them,
-    /// without repeats. If the data set is not a selection, only one shard's clips are in memory at a time.
-    pub(super) fn clips_by_shard(&self) -> impl Iterator<Item = (usize, Vec<u64>)> {
-        let mut chosen: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
-        for clip in 0..self.0.chosen.as_ref().map_or(0, |chosen| chosen.clips.len() as u64) {
-            let (at, stored) = self.position(clip);
-            chosen.entry(at).or_default().insert(stored, clip);
-        }
-        let of = move |at: usize| match self.is_selection() {
-            true => chosen.get(&at).map_or(Vec::new(), |clips| clips.values().copied().collect()),
-            false => (self.0.starts[at]..self.0.starts[at + 1]).collect(),
-        };
-        (0..self.shard_count()).map(move |at| (at, of(at))).filter(|(_, clips)| !clips.is_empty())
     }
 
     /// The shard that holds clip `ordinal`, and the ordinal of the clip in it. The clip must exist.

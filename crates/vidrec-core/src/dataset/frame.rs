@@ -44,7 +44,10 @@ impl Frame<'_> {
     }
 
     /// Like [`check`](Self::check), for a copy of the JPEG.
-    #[doc(hidden)]
+    ///
+    /// # Errors
+    ///
+    /// See [`check`](Self::check).
     pub fn check_copy(&self, jpeg: &[u8]) -> Result<()> {
         let found = crc32(jpeg);
         if found == self.entry.jpeg_crc32 {
@@ -65,13 +68,11 @@ impl Frame<'_> {
 
     /// Checks that all bytes of the JPEG that were read so far were in the file. This costs nothing unless part of
     /// the file is lost.
-    #[doc(hidden)]
-    pub fn prove_still_there(&self) -> Result<()> {
+    pub(crate) fn prove_still_there(&self) -> Result<()> {
         if self.shard.records.lost() > 0 { self.check() } else { Ok(()) }
     }
 
     /// Adds the frame's location to `e`, an error in its image.
-    #[doc(hidden)]
     pub fn place(&self, e: Error) -> Error {
         e.file(&self.shard.record_path).at(self.entry.record_offset).in_clip(self.clip).in_frame(self.t)
     }

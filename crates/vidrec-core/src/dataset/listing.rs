@@ -1,13 +1,17 @@
 //! Finds the files that a path stands for: a data set's folder, its `dataset.json`, or one shard by either of its
-//! files.
+//! files. Also reads the list of failures, and finds what interrupted writes left.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use crate::dataset::Source;
 use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::disk::{is_being_written, publication};
 use crate::store::remote::Remote;
+use vidrec_format::data_binding::hex;
 use vidrec_format::{
     DatasetJson, Error, ErrorKind, FileKind, FileName, Hint, Result, ShardJson, dataset_json, file_name, limits,
 };
@@ -36,13 +40,19 @@ pub(crate) struct Listing {
 
 /// Finds the shards of a data set's folder, a `.rec`, a `.vidx` or a `dataset.json`.
 pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
-    match source {
-        Source::Local(_) => find_local(path, source),
-        Source::Remote(_) => match path.extension().and_then(|e| e.to_str()) {
-            Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
-            Some("json") => listed(path, source),
-            _ => listed(&path.join(dataset_json::FILE_NAME), source),
-        },
+    let is_local = matches!(source, Source::Local(_));
+    let is_folder = match is_local {
+        true => fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?.is_dir(),
+        false => false,
+    };
+    match path.extension().and_then(|e| e.to_str()).filter(|_| !is_folder) {
+        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
+        Some("json") => listed(path, source),
+        _ if is_local && !is_folder => Err(Error::usage("this is not a data set")
+            .file(path)
+            .help("give its folder, a .rec, a .vidx or a dataset.json")),
+        _ if is_folder && !path.join(dataset_json::FILE_NAME).exists() => Err(missing(path)),
+        _ => listed(&path.join(dataset_json::FILE_NAME), source),
     }
 }
 
@@ -57,33 +67,16 @@ pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[Shard
     let mut tries = 0;
     loop {
         let found = find(path, source)?;
+        let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
+        let is_replaced = |then: &(PathBuf, DatasetJson)| {
+            may_be || listed(&then.0, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != then.1))
+        };
         match work(&found.shards) {
-            Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && is_replaced(&found, source, tries) => {
+            Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && found.json.iter().any(is_replaced) => {
                 tries += 1;
             }
             done => return done,
         }
-    }
-}
-
-fn is_replaced(found: &Listing, source: &Source, tries: u32) -> bool {
-    let Some((path, then)) = &found.json else { return false };
-    let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
-    may_be || listed(path, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != *then))
-}
-
-fn find_local(path: &Path, source: &Source) -> Result<Listing> {
-    let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
-    if meta.is_dir() {
-        let listing = path.join(dataset_json::FILE_NAME);
-        return if listing.exists() { listed(&listing, source) } else { Err(missing(path)) };
-    }
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
-        Some("json") => listed(path, source),
-        _ => Err(Error::usage("this is not a data set")
-            .file(path)
-            .help("give its folder, a .rec, a .vidx or a dataset.json")),
     }
 }
 
@@ -152,16 +145,47 @@ fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
     })
 }
 
-/// Reads a `dataset.json`, if it exists.
-pub(super) fn read_if_listed(path: &Path, source: &Source) -> Result<Option<DatasetJson>> {
-    let bytes = source.read_if_there(path, limits::MAX_LISTING_BYTES)?;
-    bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
-}
-
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.
 pub fn read(path: &Path) -> Result<DatasetJson> {
     let bytes = read_regular(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
+}
+
+/// A line of a list of failures.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct FailedSource {
+    /// The source of the video.
+    pub source: String,
+    /// The stage of the work on the video at which it failed.
+    #[serde(default)]
+    pub stage: String,
+    /// The error, in FFmpeg's words if FFmpeg refused the video.
+    pub error: String,
+}
+
+/// The videos that were not packed, from the list of failures of a `dataset.json`.
+pub(super) fn failures_of(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
+    let Some(bytes) = source.read_if_there(listing, limits::MAX_LISTING_BYTES)? else { return Ok(Vec::new()) };
+    let json = DatasetJson::prove(&bytes).map_err(|e| e.file(listing))?;
+    let bytes = read_failures(listing, &json, source)?;
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines
+        .map(serde_json::from_slice)
+        .collect::<serde_json::Result<_>>()
+        .map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(listing).found(e))
+}
+
+/// The bytes of the list of failures that a `dataset.json` lists, proven by its digest; empty if it lists none.
+pub(super) fn read_failures(listing: &Path, json: &DatasetJson, source: &Source) -> Result<Vec<u8>> {
+    let Some(listed) = &json.failures else { return Ok(Vec::new()) };
+    let path = listing.with_file_name(&listed.file);
+    let bytes = source.read(&path)?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found == listed.sha256 {
+        return Ok(bytes);
+    }
+    let e = Error::format("failures-digest", "the list of failures is not the one that dataset.json lists").file(path);
+    Err(e.expected(format!("SHA-256 {}", listed.sha256)).found(found))
 }
 
 /// Files of an interrupted or active write in the folder of a data set. The data set itself is complete.

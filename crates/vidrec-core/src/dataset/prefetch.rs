@@ -8,13 +8,12 @@ use crate::threads::in_order;
 use vidrec_format::{Result, SectionId};
 
 /// The number of shards that are opened, or whose entries are fetched, at a time.
-pub(super) const SHARDS_AT_A_TIME: usize = 32;
+const SHARDS_AT_A_TIME: usize = 32;
 
 impl Dataset {
     /// Fetches the entries of some clips and of their frames, and with `strings` also their source, class and
     /// attributes. Does nothing for local data sets.
-    #[doc(hidden)]
-    pub fn prefetch(&self, clips: &[u64], strings: bool) -> Result<()> {
+    pub(crate) fn prefetch(&self, clips: &[u64], strings: bool) -> Result<()> {
         if !self.is_remote() {
             return Ok(());
         }
@@ -55,7 +54,7 @@ impl Dataset {
 }
 
 /// Calls `work` for each of a few values, all at the same time.
-pub(super) fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     in_order(things.len(), things.len(), |i| work(&things[i])).map(drop)
 }
 
@@ -93,12 +92,5 @@ impl Shard {
             }
         }
         self.index_bytes.prefetch(&parts)
-    }
-
-    /// The ranges of a clip's entry, of its frames' entries and of its strings in the index.
-    pub fn index_ranges(&self, clip: u64) -> Result<Vec<Range<u64>>> {
-        let entry = self.clip(clip)?;
-        let entries = self.index.clip_range(clip).into_iter().chain(self.index.frames_range(entry.frames()));
-        Ok(entries.chain(self.index.string_ranges(&entry)).collect())
     }
 }

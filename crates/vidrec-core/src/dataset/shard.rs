@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use crate::dataset::listing::ShardFiles;
-use crate::dataset::records::{Records, loaded, record_range};
+use crate::dataset::records::{Records, loaded, proven, proven_slices, record_range};
 use crate::dataset::source::FileOpening;
 use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
+use crate::store::remote::Remote;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
     TrackFileJson, crc32, data_binding, file_name, recordio,
@@ -73,7 +75,8 @@ impl Shard {
         }
         let tail = index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len();
         index_bytes.prefetch(&[tail])?;
-        let index = prove_again(&*index_bytes).map_err(|e| not_an_index(e.file(&index_path), &*index_bytes))?;
+        let index = proven_slices(&*index_bytes, || Index::prove(&*index_bytes));
+        let index = index.map_err(|e| not_an_index(e.file(&index_path), &*index_bytes))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let records = early.unwrap_or_else(|| source.start(&record_path, is_empty)?.records())?;
         let tracks = tracks_of(files, &index, source);
@@ -114,18 +117,15 @@ impl Shard {
                 .expected(format!("{} bytes", binding.length))
                 .found(format!("{length} bytes")));
         }
-        let read = || self.records.edge_crc32().map_err(|e| e.file(&self.record_path));
-        let mut edges = read()?;
-        if edges != binding.edge_crc32 && self.forget_edges() {
-            // A second try, because the cache on disk may be damaged.
-            edges = read()?;
-        }
-        if edges != binding.edge_crc32 {
-            return Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
+        proven(&*self.records, &(0..length), || {
+            let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
+            if edges == binding.edge_crc32 {
+                return Ok(());
+            }
+            Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
                 .expected(format!("{:#010x}", binding.edge_crc32))
-                .found(format!("{edges:#010x}")));
-        }
-        Ok(())
+                .found(format!("{edges:#010x}")))
+        })
     }
 
     /// Checks that this shard can be in a data set with `first`.
@@ -136,12 +136,6 @@ impl Shard {
         Err(Error::format("dataset-classes", "the shards do not have the same class names")
             .file(&self.index_path)
             .expected(format!("those of {}", first.index_path.display())))
-    }
-
-    /// Forgets the bytes that were read from the ends of a remote record file. Returns whether that was possible.
-    fn forget_edges(&self) -> bool {
-        let (length, edge) = (self.records.len(), data_binding::EDGE_BYTES as u64);
-        self.records.forget(&(0..length.min(edge))) && self.records.forget(&(length.saturating_sub(edge)..length))
     }
 
     /// The number of clips.
@@ -168,11 +162,8 @@ impl Shard {
     /// zeros. If fetched bytes are wrong, it reads once more.
     pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a dyn ReadAt) -> Result<T>) -> Result<T> {
         loop {
-            let (lost, seen) = (self.index_bytes.lost(), self.index_bytes.generation());
-            let found = read(&self.index, &*self.index_bytes);
-            if found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Format) && self.index_bytes.forget_slices(seen) {
-                continue;
-            }
+            let lost = self.index_bytes.lost();
+            let found = proven_slices(&*self.index_bytes, || read(&self.index, &*self.index_bytes));
             if self.index_bytes.lost() == lost {
                 return found.map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { self.in_index(e) });
             }
@@ -230,29 +221,17 @@ impl Shard {
             return record.and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e));
         }
         let around = || self.clip_records(clip.clone()).unwrap_or_default();
-        if !self.load_right(&entry, around, buffer)? {
-            // A second try, because the bytes may have been damaged on the way.
-            self.records.forget(&record_range(&entry));
-            if !self.load_right(&entry, around, buffer)? {
-                let wrong = Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
-                let found = loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry));
-                let e = found.err().unwrap_or_else(|| wrong.section("record").at(entry.record_offset));
-                let e = e.help("it was fetched twice, and was wrong both times: the object is damaged");
-                return Err(self.in_record(e));
+        let read = proven(&*self.records, &record_range(&entry), || {
+            self.records.load(&entry, around, buffer)?;
+            let frame = loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry))?;
+            if crc32(&frame.jpeg) == entry.jpeg_crc32 {
+                return Ok(());
             }
-        }
+            let e = Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
+            Err(e.section("record").at(entry.record_offset))
+        });
+        read.map_err(|e| self.in_record(e))?;
         loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e))
-    }
-
-    /// Reads a record into `buffer`. Returns whether it is as the index says.
-    fn load_right(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
-        match self.records.load(entry, around, buffer) {
-            Err(e) if e.kind() != ErrorKind::Format => return Err(self.in_record(e)),
-            Err(_) => return Ok(false),
-            Ok(()) => {}
-        }
-        let frame = loaded(entry, buffer).and_then(|record| StoredFrame::new(record, *entry));
-        Ok(frame.is_ok_and(|frame| crc32(&frame.jpeg) == entry.jpeg_crc32))
     }
 
     /// The range of the records of a clip's frames. Reads the entries of the first and the last frame.
@@ -268,14 +247,78 @@ impl Shard {
     }
 }
 
-/// Proves an index. Fetched bytes that prove wrong are fetched once more, because the cache on disk may be damaged.
-fn prove_again(bytes: &dyn ReadAt) -> Result<Index> {
-    loop {
-        let seen = bytes.generation();
-        match Index::prove(bytes) {
-            Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) && bytes.forget_slices(seen) => {}
-            proven => return proven,
+/// A shard of a data set. A remote shard is opened when it is first used, because opening takes several requests.
+/// Until then, `dataset.json` says enough to count clips. Opening proves that the shard matches it.
+#[derive(Debug)]
+pub(crate) struct LazyShard {
+    files: ShardFiles,
+    source: Source,
+    /// The description of the shard before it is opened.
+    listed: ShardJson,
+    /// The first shard of the data set, which has the same class names.
+    first: Option<Arc<LazyShard>>,
+    shard: OnceLock<Shard>,
+}
+
+impl LazyShard {
+    /// Opens a shard, unless it is remote and listed.
+    pub fn new(files: &ShardFiles, source: &Source, first: Option<Arc<LazyShard>>) -> Result<Self> {
+        let (files, source) = (files.clone(), source.clone());
+        if let (Some(listed), Source::Remote(_)) = (files.listed.clone(), &source) {
+            return Ok(LazyShard { files, source, listed, first, shard: OnceLock::new() });
         }
+        let opened = Self::open_now(&files, &source, first.as_ref())?;
+        Ok(LazyShard { files, source, listed: opened.to_json().clone(), first, shard: opened.into() })
+    }
+
+    /// The open shard.
+    pub fn open(&self) -> Result<&Shard> {
+        if let Some(shard) = self.shard.get() {
+            return Ok(shard);
+        }
+        let shard = Self::open_now(&self.files, &self.source, self.first.as_ref())?;
+        // Another thread may have opened it, too. Either result will do.
+        Ok(self.shard.get_or_init(|| shard))
+    }
+
+    /// Opens a shard. A remote one that proves wrong is opened once more, because its bytes may have been damaged on the
+    /// way. An error about damage has hints to repair.
+    fn open_now(files: &ShardFiles, source: &Source, first: Option<&Arc<LazyShard>>) -> Result<Shard> {
+        let shard = source.twice(|| Shard::open(files, source)).map_err(|e| match e.kind() {
+            ErrorKind::Format if e.hints().is_empty() => e.hint(Hint::Verify).hint(Hint::Repair),
+            _ => e,
+        })?;
+        first.map_or(Ok(()), |first| shard.prove_kind(first.open()?))?;
+        Ok(shard)
+    }
+
+    /// The shard, if it is open.
+    pub fn opened(&self) -> Option<&Shard> {
+        self.shard.get()
+    }
+
+    /// The shared state of remote shards.
+    pub fn remote(&self) -> Option<&Arc<Remote>> {
+        if let Source::Remote(remote) = &self.source { Some(remote) } else { None }
+    }
+
+    /// The description of the shard that belongs in `dataset.json`.
+    pub fn json(&self) -> &ShardJson {
+        self.shard.get().map_or(&self.listed, Shard::to_json)
+    }
+
+    /// SHA-256 of the record file; zeros if `dataset.json` lists none, and the shard is not open.
+    pub fn sha256(&self) -> [u8; 32] {
+        data_binding::from_hex(&self.json().sha256).unwrap_or_default()
+    }
+
+    pub fn record_path(&self) -> &Path {
+        let named = || self.files.record.as_deref().unwrap_or(&self.files.index);
+        self.shard.get().map_or_else(named, |shard| &shard.record_path)
+    }
+
+    pub fn index_path(&self) -> &Path {
+        &self.files.index
     }
 }
 

@@ -98,14 +98,12 @@ impl<'a> Clip<'a> {
     }
 
     /// The location of a remote clip's tracks; `None` if they are local or there are none.
-    #[doc(hidden)]
-    pub fn remote_tracks(&self) -> Result<Option<(&'a Arc<RemoteFile>, Range<u64>)>> {
+    pub(crate) fn remote_tracks(&self) -> Result<Option<(&'a Arc<RemoteFile>, Range<u64>)>> {
         self.shard.tracks.as_ref().map_or(Ok(None), |file| file.remote_block(self.stored))
     }
 
     /// Returns the time of frame `t` in nanoseconds; `None` if it does not fit. Reads only the frame's entry.
-    #[doc(hidden)]
-    pub fn time_ns(&self, t: u32) -> Result<Option<i64>> {
+    pub(crate) fn time_ns(&self, t: u32) -> Result<Option<i64>> {
         let (numerator, denominator) = self.entry.time_base;
         let seconds = i128::from(self.frame_entry(t)?.pts) * i128::from(numerator);
         Ok(i64::try_from(nanoseconds(seconds, denominator.into())).ok())
@@ -198,8 +196,7 @@ impl<'a> TrackView<'a> {
         self.len() == 0
     }
 
-    #[doc(hidden)]
-    pub fn payload(&self) -> Payload<'_> {
+    pub(crate) fn payload(&self) -> Payload<'_> {
         let bytes = self.block.bytes.get(self.entry.range()).unwrap_or_default();
         Payload { schema: self.schema, facts: self.entry.facts, bytes }
     }
@@ -309,8 +306,7 @@ impl<'a> TrackView<'a> {
     }
 
     /// Compares the track's checksum, and checks everything that readers rely on.
-    #[doc(hidden)]
-    pub fn prove(&self) -> Result<()> {
+    pub(crate) fn prove(&self) -> Result<()> {
         let proven = self.file.payload(&self.block, &self.entry, self.clip.frame_count());
         proven.map(drop).map_err(|e| e.in_clip(self.clip.ordinal))
     }
@@ -330,8 +326,7 @@ impl<'a> TrackView<'a> {
 
     /// Checks that everything that was read so far was in the file. This costs nothing unless part of the file is
     /// lost.
-    #[doc(hidden)]
-    pub fn prove_still_there(&self) -> Result<()> {
+    pub(crate) fn prove_still_there(&self) -> Result<()> {
         if self.is_lossy() { self.prove() } else { Ok(()) }
     }
 }

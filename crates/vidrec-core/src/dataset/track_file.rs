@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::dataset::Source;
-use crate::dataset::records::Records;
+use crate::dataset::records::{Records, proven, proven_slices};
 use crate::store::disk::map;
 use crate::store::remote::RemoteFile;
 use vidrec_format::data_binding::{EDGE_BYTES, edges_crc32};
@@ -15,7 +15,7 @@ use vidrec_format::track::file::{Footer, TableEntry};
 use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::Schema;
 use vidrec_format::track::{directory, file};
-use vidrec_format::{DataBinding, Error, ErrorKind, Result, crc32, limits};
+use vidrec_format::{DataBinding, Error, Result, crc32, limits};
 
 /// The length of the end of a remote track file that the first request after the head fetches. Usually it contains
 /// the schema and more.
@@ -60,7 +60,7 @@ impl TrackFile {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let opened = self.source.twice(|| self.open_now()).map_err(|e| self.named(e))?;
+        let opened = self.open_now().map_err(|e| self.named(e))?;
         // Another thread may have opened it, too. Either result will do.
         Ok(self.opened.get_or_init(|| opened))
     }
@@ -87,10 +87,7 @@ impl TrackFile {
         let records = self.source.open(&self.path)?;
         let length = records.len();
         records.prefetch(&[0..length.min(file::END_BYTES as u64), length.saturating_sub(TAIL_BYTES)..length])?;
-        let (footer, schema) = self.prove(&records).inspect_err(|_| {
-            // The next opening fetches the tables again, because the cache on disk may be damaged.
-            records.forget_slices(records.generation());
-        })?;
+        let (footer, schema) = proven_slices(&*records, || self.prove(&records))?;
         Ok(OpenTracks { records, footer, schema })
     }
 
@@ -147,17 +144,13 @@ impl TrackFile {
     pub fn entry(&self, ordinal: u64) -> Result<TableEntry> {
         let opened = self.open()?;
         let at = opened.footer.table_offset + ordinal * file::TABLE_ENTRY_BYTES as u64;
-        loop {
-            let seen = opened.records.generation();
-            let bytes = part(&opened.records, at..at + file::TABLE_ENTRY_BYTES as u64).map_err(|e| self.named(e))?;
-            if let Some(entry) = bytes.first_chunk().and_then(|bytes| TableEntry::from_bytes(bytes, ordinal)) {
-                return Ok(entry);
-            }
-            if !opened.records.forget_slices(seen) {
-                let e = Error::format("track-entry-crc", "the CRC-32 of the clip's entry does not match");
-                return Err(self.named(e.section("table").at(at)));
-            }
-        }
+        let entry = proven_slices(&*opened.records, || {
+            let bytes = part(&opened.records, at..at + file::TABLE_ENTRY_BYTES as u64)?;
+            let entry = bytes.first_chunk().and_then(|bytes| TableEntry::from_bytes(bytes, ordinal));
+            let wrong = || Error::format("track-entry-crc", "the CRC-32 of the clip's entry does not match");
+            entry.ok_or_else(|| wrong().section("table").at(at))
+        });
+        entry.map_err(|e| self.named(e))
     }
 
     /// The tracks of clip `ordinal` of the shard; `None` if it has none.
@@ -165,17 +158,18 @@ impl TrackFile {
         let opened = self.open()?;
         let entry = self.entry(ordinal)?;
         let Some(range) = entry.range(opened.footer.table_offset).map_err(|e| self.named(e))? else { return Ok(None) };
-        let read = || self.read_block(opened, ordinal, entry, range.clone());
-        let is_right = |block: &Result<Block<'_>>| match block {
-            Ok(block) => block.entries.iter().all(|entry| entry.payload(&block.bytes, &opened.schema).is_ok()),
-            Err(e) => e.kind() != ErrorKind::Format,
-        };
-        let mut block = read();
-        if opened.records.remote().is_some() && !is_right(&block) && opened.records.forget(&range) {
-            // A second try, because the bytes may have been damaged on the way.
-            block = read();
-        }
-        block.map(Some)
+        let block = proven(&*opened.records, &range, || {
+            let block = self.read_block(opened, ordinal, entry, range.clone())?;
+            if opened.records.remote().is_some() {
+                block.entries.iter().try_for_each(|entry| {
+                    let proven = entry.payload(&block.bytes, &opened.schema).map(drop);
+                    self.named_track(&block, entry, proven)
+                })?;
+            }
+            Ok(block)
+        });
+        // If a track is still wrong, the others can be read: each is proven when it is taken.
+        block.or_else(|_| self.read_block(opened, ordinal, entry, range.clone())).map(Some)
     }
 
     /// The location of the tracks of clip `ordinal` of the shard, if they are remote.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::options::{OwnOptions, ResolvedOptions, best_order};
-use crate::dataset::{Clip, Dataset, TrackStats, joined_classes, picture_stats_of, track_stats_of};
+use crate::dataset::{Clip, Dataset, joined_classes};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::order::{Mixed, Order, Shares, SourceOrder};
 
@@ -156,29 +156,6 @@ impl Mix {
     /// Class names by label. Empty if labels have no names, or if the labels were given explicitly.
     pub fn classes(&self) -> &[String] {
         &self.0.labels.classes
-    }
-
-    /// Computes statistics of tracks, as [`track_stats`](crate::dataset::track_stats) does, of numbers that are drawn from
-    /// each source as often as the first sample's weights say. Within a source, all numbers are drawn equally often.
-    ///
-    /// # Errors
-    ///
-    /// A name of no track or of a track of texts; a track that differs between clips or sources; or
-    /// [`Format`](vidrec_format::error::ErrorKind::Format) if a track is damaged.
-    pub fn track_stats(&self, names: Option<&[&str]>) -> Result<BTreeMap<String, TrackStats>> {
-        let shares = self.0.shares.first().iter().copied();
-        track_stats_of(&self.0.sets.iter().zip(shares).collect::<Vec<_>>(), names)
-    }
-
-    /// Computes statistics of pictures, as [`picture_stats`](crate::dataset::picture_stats) does, of pixels that are drawn
-    /// from each source as often as the first sample's weights say.
-    ///
-    /// # Errors
-    ///
-    /// A frame is damaged, or a file cannot be read.
-    pub fn picture_stats(&self, frames: u32) -> Result<TrackStats> {
-        let shares = self.0.shares.first().iter().copied();
-        picture_stats_of(&self.0.sets.iter().zip(shares).collect::<Vec<_>>(), frames)
     }
 
     /// The number of the source of a clip, and the clip's ordinal in it. `None` if there is no such clip.

@@ -41,7 +41,7 @@ pub use options::{
     TrackScaling, TrackWindow, WindowPad,
 };
 pub use state::LoaderState;
-pub use track_batch::{TrackBatch, TrackData};
+pub use track_batch::TrackBatch;
 
 #[cfg(test)]
 mod tests {

@@ -52,11 +52,6 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether [`slice`](Self::slice) will read a part from this machine's disks.
-    fn is_kept(&self, _: &Range<u64>) -> bool {
-        true
-    }
-
     /// Forgets fetched bytes that proved wrong, so that the next read fetches them. Returns whether that was possible.
     fn forget(&self, _: &Range<u64>) -> bool {
         false
@@ -147,10 +142,6 @@ impl ReadAt for Arc<RemoteFile> {
 
     fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         self.fetch_tables(ranges)
-    }
-
-    fn is_kept(&self, range: &Range<u64>) -> bool {
-        range.is_empty() || (**self).is_kept(range)
     }
 
     fn forget(&self, range: &Range<u64>) -> bool {

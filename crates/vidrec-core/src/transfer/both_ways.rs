@@ -2,16 +2,12 @@
 //! far.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::progress::{Progress, ProgressFn, tell};
-use crate::threads::{Workers, in_order_while};
+use crate::threads::in_order_while;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Result};
-
-/// The interval of calls of the caller's callback while nothing happens.
-pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// Copies `count` files, `at_once` of them at a time, and tells `progress` of it. `copy` gets the number of a file and a
 /// function that it calls with the bytes that came since the last call, and at intervals. An error of that function ends
@@ -24,32 +20,20 @@ pub(crate) fn several<T: Send>(
     copy: impl Fn(usize, &dyn Fn(u64) -> Result<()>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let done = AtomicU64::new(0);
-    let copy = |number: usize, workers: &Workers| {
+    let copy = |number: usize, is_stopped: &AtomicBool| {
         copy(number, &|bytes| {
-            if workers.are_stopped() {
-                return Err(Error::interrupted("interrupted"));
-            }
-            if done.fetch_add(bytes, Relaxed) == 0 && bytes > 0 {
-                workers.tell();
-            }
-            Ok(())
+            done.fetch_add(bytes, Relaxed);
+            if is_stopped.load(Relaxed) { Err(Error::interrupted("interrupted")) } else { Ok(()) }
         })
     };
-    let mut tell_done = |workers: &Workers| {
+    let mut tell_done = || {
         so_far.done += done.swap(0, Relaxed);
         so_far.bytes = so_far.done;
-        if !workers.are_stopped()
-            && let Err(e) = tell(progress, so_far)
-        {
-            workers.stop(e);
-        }
+        tell(progress, so_far)
     };
-    in_order_while(count, at_once, copy, |workers| {
-        while !workers.end_within(TICK) {
-            tell_done(workers);
-        }
-        tell_done(workers);
-    })
+    let copied = in_order_while(count, at_once, copy, &mut tell_done)?;
+    tell_done()?;
+    Ok(copied)
 }
 
 /// Returns the path of the `dataset.json` of a data set. `verb` is what happens to it: `fetches` or `pushes`.

@@ -80,15 +80,14 @@ impl Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Rule::Uniform => f.write_str("uniform"),
-            Rule::Endpoints => f.write_str("endpoints"),
-            Rule::Random => f.write_str("random"),
-            Rule::Clip { stride: 1 } => f.write_str("clip"),
-            Rule::Clip { stride } => write!(f, "clip:{stride}"),
-            Rule::RandomClip { stride: 1 } => f.write_str("random-clip"),
-            Rule::RandomClip { stride } => write!(f, "random-clip:{stride}"),
-        }
+        let name = match self {
+            Rule::Uniform => "uniform",
+            Rule::Endpoints => "endpoints",
+            Rule::Random => "random",
+            Rule::Clip { .. } => "clip",
+            Rule::RandomClip { .. } => "random-clip",
+        };
+        if self.stride() == 1 { f.write_str(name) } else { write!(f, "{name}:{}", self.stride()) }
     }
 }
 
@@ -96,18 +95,14 @@ impl FromStr for Rule {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        let stride = |digits: &str| digits.parse().ok().filter(|&stride| stride > 0);
-        let rule = match word {
-            "uniform" => Some(Rule::Uniform),
-            "endpoints" => Some(Rule::Endpoints),
-            "random" => Some(Rule::Random),
-            "clip" => Some(Rule::Clip { stride: 1 }),
-            "random-clip" => Some(Rule::RandomClip { stride: 1 }),
-            _ => match word.split_once(':') {
-                Some(("clip", digits)) => stride(digits).map(|stride| Rule::Clip { stride }),
-                Some(("random-clip", digits)) => stride(digits).map(|stride| Rule::RandomClip { stride }),
-                _ => None,
-            },
+        let (name, digits) = word.split_once(':').unwrap_or((word, "1"));
+        let rule = match (word, name, digits.parse().ok().filter(|&stride| stride > 0)) {
+            ("uniform", ..) => Some(Rule::Uniform),
+            ("endpoints", ..) => Some(Rule::Endpoints),
+            ("random", ..) => Some(Rule::Random),
+            (_, "clip", Some(stride)) => Some(Rule::Clip { stride }),
+            (_, "random-clip", Some(stride)) => Some(Rule::RandomClip { stride }),
+            _ => None,
         };
         const KNOWN: &[&str] = &["uniform", "endpoints", "random", "clip[:STRIDE]", "random-clip[:STRIDE]"];
         rule.ok_or_else(|| unknown("sampling rule", word, KNOWN))
@@ -314,6 +309,7 @@ fn indices(n: u128, count: u32, mut f: impl FnMut(u128) -> u128) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn every_word_reads_back_as_itself() {
@@ -332,12 +328,6 @@ mod tests {
             assert!(e.to_string().contains("endpoints"), "{e}");
         }
     }
-}
-
-#[cfg(test)]
-mod select_tests {
-    use super::*;
-    use proptest::prelude::*;
 
     const RULES: [Rule; 7] = [
         Rule::Uniform,
@@ -451,12 +441,6 @@ mod select_tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod formulas_tests {
-    use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn nothing_gives_nothing_and_extremes_do_not_overflow() {

@@ -45,7 +45,6 @@ pub enum TrackCoding {
 
 impl TrackCoding {
     /// Whether a track of this rate, in values per second as numerator and denominator, can be stored this way.
-    #[doc(hidden)]
     pub fn fits(self, schema: &TrackSchema, rate: (u32, u32)) -> bool {
         let (channels, is_sound) =
             (schema.numbers_per_value(), (schema.kind, schema.timing) == (TrackType::I16, TrackTiming::Rate));
@@ -164,9 +163,8 @@ impl<'a> Blocks<'a> {
                 Error::format("track-coding", "a block of a track does not decode").found(format!("block {i}: {what}"))
             };
             if let Some(form) = Form::of(self.schema).filter(|_| self.coding == TrackCoding::Png) {
-                let picture = png::open(&copy, &form).map_err(fault)?;
                 allocation::reserve(out, form.bytes(), "the values of a track")?;
-                picture.decode(out).map_err(fault)?;
+                png::decode(&copy, &form, out).map_err(fault)?;
                 continue;
             }
             let (channels, each) = (self.schema.numbers_per_value(), self.block_values());
@@ -226,7 +224,6 @@ fn compare(block: usize, bytes: &[u8], crc: u32) -> Result<()> {
 
 /// Coded values while their blocks are made, one after another.
 #[derive(Debug, Clone, Default)]
-#[doc(hidden)]
 pub struct NewBlocks {
     list: Vec<u8>,
     bytes: Vec<u8>,

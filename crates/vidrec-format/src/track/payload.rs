@@ -31,9 +31,12 @@ pub struct Facts {
 
 /// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64`, `u16`, or `u8`, which is also how `bool`
 /// is stored.
-pub trait TrackNumber: Pod + private::Sealed {
+pub trait TrackNumber: Pod + Send + Sync + private::Sealed {
     /// The type of such tracks.
     const TYPE: TrackType;
+
+    /// The nearest float.
+    fn to_f64(self) -> f64;
 }
 
 mod private {
@@ -47,6 +50,11 @@ macro_rules! numbers {
 
             impl TrackNumber for $number {
                 const TYPE: TrackType = TrackType::$variant;
+
+                #[allow(clippy::cast_lossless, clippy::unnecessary_cast, reason = "one macro for all types")]
+                fn to_f64(self) -> f64 {
+                    self as f64
+                }
             }
         )+
     };
@@ -242,13 +250,6 @@ impl<'a> Payload<'a> {
             }
         }
         Some((facts, bytes))
-    }
-
-    /// Whether another track has the same values, whatever their times.
-    pub fn has_values_of(&self, other: &Payload<'_>) -> bool {
-        let facts = |track: &Payload<'_>| Facts { first_ns: 0, ..track.facts };
-        (self.schema, facts(self)) == (other.schema, facts(other))
-            && self.bytes.get(..self.times_at()) == other.bytes.get(..other.times_at())
     }
 
     /// Checks everything that a reader relies on. The clip has `frames` frames, and the length of the track is

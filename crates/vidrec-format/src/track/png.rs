@@ -62,14 +62,8 @@ pub(crate) fn encode(value: &[u8], form: &Form) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A file that says that it is of the right form.
-pub(crate) struct Picture<'a> {
-    decoder: Decoder<Cursor<&'a [u8]>>,
-    form: Form,
-}
-
-/// Opens a file, whose size is then proven. The error says what is wrong.
-pub(crate) fn open<'a>(bytes: &'a [u8], form: &Form) -> Result<Picture<'a>, String> {
+/// Decodes a file, and appends the numbers of the value, little-endian. The error says what is wrong.
+pub(crate) fn decode(bytes: &[u8], form: &Form, out: &mut Vec<u8>) -> Result<(), String> {
     check_chunks(bytes)?;
     let room = 4 * form.bytes();
     if room > DECODER_BYTES && !allocation::can_allocate(room as u64) {
@@ -78,22 +72,15 @@ pub(crate) fn open<'a>(bytes: &'a [u8], form: &Form) -> Result<Picture<'a>, Stri
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: DECODER_BYTES.max(room) });
     let info = decoder.read_header_info().map_err(|e| e.to_string())?;
     let found = Form { width: info.width, height: info.height, color: info.color_type, depth: info.bit_depth };
-    if found == *form && !info.interlaced {
-        return Ok(Picture { decoder, form: found });
+    if found != *form || info.interlaced {
+        return Err(format!("expected {form:?}, found {found:?}{}", if info.interlaced { ", interlaced" } else { "" }));
     }
-    Err(format!("expected {form:?}, found {found:?}{}", if info.interlaced { ", interlaced" } else { "" }))
-}
-
-impl Picture<'_> {
-    /// Appends the numbers of the value, little-endian.
-    pub fn decode(self, out: &mut Vec<u8>) -> Result<(), String> {
-        let start = out.len();
-        let mut reader = self.decoder.read_info().map_err(|e| e.to_string())?;
-        out.resize(start + self.form.bytes(), 0);
-        reader.next_frame(&mut out[start..]).map_err(|e| e.to_string())?;
-        swap(&mut out[start..], &self.form);
-        Ok(())
-    }
+    let start = out.len();
+    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
+    out.resize(start + form.bytes(), 0);
+    reader.next_frame(&mut out[start..]).map_err(|e| e.to_string())?;
+    swap(&mut out[start..], form);
+    Ok(())
 }
 
 /// Swaps the bytes of each number of 16 bits: PNG is big-endian.
@@ -127,10 +114,6 @@ mod tests {
 
     use super::*;
     use crate::track::schema::TrackTiming;
-
-    fn decode(bytes: &[u8], form: &Form, out: &mut Vec<u8>) -> Result<(), String> {
-        open(bytes, form)?.decode(out)
-    }
 
     fn form(kind: TrackType, shape: &[u32]) -> Option<Form> {
         let (name, timing) = ("depth".into(), TrackTiming::Frames);

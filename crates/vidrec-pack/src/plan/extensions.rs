@@ -1,9 +1,7 @@
 //! Folders of pictures: which files are pictures, and their order.
 
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
-
-use walkdir::{DirEntry, WalkDir};
 
 use vidrec_core::natural_order::{NaturalOrder, is_hidden};
 use vidrec_format::error::{Error, Result};
@@ -20,15 +18,12 @@ const PICTURE_ENDINGS: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
 /// The folder cannot be listed, or an entry cannot be looked at.
 pub(crate) fn pictures(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
-    for entry in WalkDir::new(folder).min_depth(1).max_depth(1).follow_links(true) {
-        let entry: DirEntry = entry.map_err(|e| {
-            let path = e.path().unwrap_or(folder).to_owned();
-            let doing = if path == folder { "list the folder" } else { "look at the picture" };
-            let looped = || io::Error::other("it leads back to a folder that it is in");
-            Error::io(doing, path, e.into_io_error().unwrap_or_else(looped))
-        })?;
-        if entry.file_type().is_file() && is_picture(entry.path()) && !is_hidden(entry.file_name()) {
-            paths.push(entry.into_path());
+    let failed = |e| Error::io("list the folder", folder, e);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let is_listed = is_picture(&path) && !is_hidden(path.file_name().unwrap_or_default());
+        if is_listed && fs::metadata(&path).map_err(|e| Error::io("look at the picture", &path, e))?.is_file() {
+            paths.push(path);
         }
     }
     paths.sort_by_cached_key(|path| NaturalOrder::of_file(path));

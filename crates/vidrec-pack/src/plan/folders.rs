@@ -11,7 +11,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::extensions::{is_clip, is_picture};
 use super::job::FoundVideo;
 use super::labels::Label;
-use super::notes::{PassedOverTally, kind_by_ending, kind_of_special};
+use super::notes::{PassedOverTally, kind_by_ending};
 use super::options::InputOptions;
 use vidrec_core::natural_order::is_hidden;
 use vidrec_core::source_name;
@@ -95,14 +95,21 @@ impl Walk<'_> {
             }
             self.entries.push(FolderEntry::Folder(entry.into_path()));
         } else if !entry.file_type().is_file() {
-            self.passed_over.add(kind_of_special(entry.file_type()), || below(self.root, path));
-        } else if is_picture(path) && !self.images {
-            self.add_picture(path);
-        } else if is_clip(path, self.images) {
-            self.folder_of(path).videos += 1;
-            self.entries.push(FolderEntry::Video(entry.into_path()));
+            self.passed_over.add("special file".to_owned(), || below(self.root, path));
         } else {
-            self.passed_over.add(kind_by_ending(path), || below(self.root, path));
+            self.take_file(entry.into_path(), FolderEntry::Video);
+        }
+    }
+
+    fn take_file(&mut self, path: PathBuf, entry: impl FnOnce(PathBuf) -> FolderEntry) {
+        let (kind, name) = (kind_by_ending(&path), below(self.root, &path));
+        if is_picture(&path) && !self.images {
+            self.folder_of(&path).pictures.add(kind, || name);
+        } else if is_clip(&path, self.images) {
+            self.folder_of(&path).videos += 1;
+            self.entries.push(entry(path));
+        } else {
+            self.passed_over.add(kind, || name);
         }
     }
 
@@ -111,36 +118,25 @@ impl Walk<'_> {
     /// A file with another extension would be ignored even if it could be read, so it is only counted. A folder in
     /// which some pictures cannot be read fails later by itself.
     fn take_unreadable(&mut self, unreadable: Unreadable) {
-        let path = unreadable.path.as_path();
-        if is_hidden(path.file_name().unwrap_or_default()) {
+        if is_hidden(unreadable.path.file_name().unwrap_or_default()) {
             return;
         }
         if unreadable.is_folder {
             self.entries.push(FolderEntry::Unreadable(unreadable));
-        } else if is_picture(path) && !self.images {
-            self.add_picture(path);
-        } else if is_clip(path, self.images) {
-            self.folder_of(path).videos += 1;
-            self.entries.push(FolderEntry::Unreadable(unreadable));
         } else {
-            self.passed_over.add(kind_by_ending(path), || below(self.root, path));
+            self.take_file(unreadable.path.clone(), |_| FolderEntry::Unreadable(unreadable));
         }
     }
 
     /// Takes a link that leads out of the input.
     fn take_outside(&mut self, entry: DirEntry) {
-        let fault = LEADS_OUT.to_owned();
+        let fault = format!("{LEADS_OUT}; to follow it, set outside = true");
         if !entry.file_type().is_dir() && is_picture(entry.path()) && !self.images {
             let name = below(self.root, entry.path());
             self.folder_of(entry.path()).fault.get_or_insert_with(|| format!("{name}: {fault}").into());
         }
         let (path, is_folder) = (entry.path().to_owned(), entry.file_type().is_dir());
         self.take_unreadable(Unreadable { path, is_folder, fault });
-    }
-
-    fn add_picture(&mut self, path: &Path) {
-        let name = below(self.root, path);
-        self.folder_of(path).pictures.add(kind_by_ending(path), || name);
     }
 
     fn folder_of(&mut self, path: &Path) -> &mut Contents {
@@ -284,4 +280,31 @@ fn names_files(path: &Path) -> Result<bool> {
     // In UTF-16, reading it says so.
     let wide: Vec<u8> = b"file_name".iter().flat_map(|&byte| [byte, 0]).collect();
     Ok([&b"file_name"[..], &wide].into_iter().any(|name| memchr::memmem::find(&start, name).is_some()))
+}
+
+/// Refuses a folder that is a data set of LeRobot.
+///
+/// # Errors
+///
+/// It is one.
+pub(super) fn refuse_lerobot(folder: &Path) -> Result<()> {
+    let mut start = Vec::new();
+    // What cannot be read is reported by the walk through the folder.
+    let Ok(file) = open_regular(&folder.join("meta/info.json"), Links::Follow) else { return Ok(()) };
+    let is_read = file.take(64 << 10).read_to_end(&mut start).is_ok();
+    match is_read && memchr::memmem::find(&start, b"codebase_version").is_some() {
+        true => Err(refused_lerobot(folder)),
+        false => Ok(()),
+    }
+}
+
+/// Whether an object of this name is in data sets of LeRobot alone.
+pub(super) fn is_of_lerobot(name: &str) -> bool {
+    name.strip_prefix("meta/episodes").is_some_and(|rest| rest.ends_with(".parquet") || rest == ".jsonl")
+}
+
+/// The error for a data set of LeRobot.
+pub(super) fn refused_lerobot(place: &Path) -> Error {
+    let e = Error::usage("this is a data set of LeRobot, whose videos hold several episodes").file(place);
+    e.help("pack it from Python, with vidrec.convert.from_lerobot")
 }

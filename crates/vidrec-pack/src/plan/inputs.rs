@@ -10,12 +10,12 @@ use super::job::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
 use super::listed::{ListedVideos, ObjectList};
-use super::manifest_columns::ManifestColumns;
+use super::manifest::ManifestColumns;
 use super::notes::{PassedOver, PassedOverTally};
 use super::options::InputOptions;
 use super::roots::Roots;
 use super::segment::SegmentClock;
-use super::{folders, lerobot, manifest, notes};
+use super::{folders, manifest, notes};
 use crate::track;
 use crate::track::{PlannedTrack, ReadVideo, TrackClock, TrackFiles, TrackSpec};
 use crate::video::open_regular;
@@ -63,10 +63,7 @@ impl PackPlan {
     ///
     /// The errors of [`from_inputs`](Self::from_inputs).
     pub fn for_parts<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
-        let needs_all = options.split.is_some()
-            || !options.track.is_empty()
-            || options.shuffle_seed.is_some()
-            || options.audio.is_some_and(|audio| audio.channels.count().is_none());
+        let needs_all = options.split.is_some() || !options.track.is_empty() || options.shuffle_seed.is_some();
         let found = as_read(inputs, &options.storage)?;
         let [input] = &found[..] else { return Self::from_inputs(&found, options) };
         if needs_all || !is_remote_folder(input) {
@@ -115,8 +112,7 @@ impl PackPlan {
         }
         let clash = roots.keep_apart(&mut found);
         one_kind(&found)?;
-        let of_videos = notes::unlabeled(&found).into_iter().chain(notes::links(&found, options));
-        let notes = notes.into_iter().chain(of_videos).chain(clash).collect();
+        let notes = notes.into_iter().chain(notes::unlabeled(&found)).chain(clash).collect();
         let classes = match (&options.classes, classes) {
             (Some(path), _) => Classes::read(path)?,
             (None, Some(own)) => own,
@@ -184,17 +180,11 @@ fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[PassedOver]) -> Error {
     if ignored.iter().any(|kind| kind.kind == ".vidx") {
         return packed_already(names);
     }
-    let kinds = ignored.iter().map(|PassedOver { kind, files, example }| match files {
-        1 => format!("{example:?}"),
-        files => format!("{files} {kind} files such as {example:?}"),
-    });
-    let found: Vec<String> = kinds.collect();
-    let e =
-        Error::usage(format!("no videos in {names}")).expected("video files in folders that are named for their class");
-    match &*found {
-        [] => e.found("nothing else either, hidden files aside"),
-        found => e.found(found.join(", ")),
-    }
+    let kinds =
+        ignored.iter().map(|PassedOver { kind, files, example }| format!("{files} {kind} files such as {example:?}"));
+    let found = kinds.reduce(|all, kind| format!("{all}, {kind}")).unwrap_or("nothing else, hidden files aside".into());
+    let e = Error::usage(format!("no videos in {names}")).found(found);
+    e.expected("video files in folders that are named for their class")
 }
 
 fn packed_already(names: impl fmt::Display) -> Error {
@@ -280,7 +270,7 @@ impl InputList {
     }
 
     fn add_folder(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
-        lerobot::refuse(path)?;
+        folders::refuse_lerobot(path)?;
         let lists = folders::lists(path)?;
         if !lists.is_empty() {
             let before = self.found.len();

@@ -1,11 +1,12 @@
 //! A video to be packed, and a video as an input provides it, before labels are numbers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::extensions::has_video_ending;
 use super::labels::{Classes, Label, Tag};
 use super::segment::Segment;
 use crate::system_path;
@@ -52,6 +53,16 @@ impl Job {
     }
 }
 
+/// Returns why a file of a manifest may be missing.
+pub(crate) fn missing(path: &Path) -> Option<String> {
+    if path.as_os_str().as_encoded_bytes().contains(&b'\\') {
+        return Some("its name has backslashes: write / between folders".into());
+    }
+    let names = std::fs::read_dir(path.parent()?).ok()?.flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let longer = names.filter(|name| name.file_stem() == path.file_name() && has_video_ending(name)).min()?;
+    Some(format!("the folder has {longer:?}: paths need the endings of their files"))
+}
+
 fn shared_text<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
     String::deserialize(from).map(Arc::from)
 }
@@ -86,7 +97,7 @@ impl Attributes {
 }
 
 /// A video as an input provides it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct FoundVideo {
     pub path: PathBuf,
     pub source: String,
@@ -105,18 +116,7 @@ pub(super) struct FoundVideo {
 impl FoundVideo {
     /// Creates a whole video with nothing but a path, a source and a label.
     pub fn new(path: PathBuf, source: String, label: Label) -> Self {
-        FoundVideo {
-            path,
-            source,
-            root: 0,
-            label,
-            segment: None,
-            split: None,
-            attributes: Attributes::default(),
-            fault: None,
-            tracks: None,
-            episode: None,
-        }
+        FoundVideo { path, source, label, ..FoundVideo::default() }
     }
 
     /// Returns the video with its place in the order of the inputs, and its label as a number.

@@ -49,12 +49,6 @@ impl Label {
     }
 }
 
-/// Returns a number as a label, if it can be one.
-pub(super) fn number(n: u64) -> Result<Tag, String> {
-    let small = u32::try_from(n).ok().filter(|&n| n <= limits::MAX_LABEL as u32);
-    small.map(Tag::Number).ok_or_else(|| format!("the label {n} is too large: {ALLOWED}"))
-}
-
 /// Reads a label that is written as a number. It may be a whole float: `im2rec.py` writes `3.000000`, and pandas
 /// writes `3.0` in a column that has an empty cell.
 pub(super) fn whole_number(text: &str) -> Result<Tag, String> {
@@ -66,8 +60,8 @@ pub(super) fn whole_number(text: &str) -> Result<Tag, String> {
         return Err(format!("the label {text} is not a whole number: {ALLOWED}"));
     }
     // More digits than a u64 can hold are too many in any case.
-    let n = whole.trim_start_matches('+').parse();
-    n.map_err(|_| format!("the label {text} is too large: {ALLOWED}")).and_then(number)
+    let n = whole.trim_start_matches('+').parse().ok().filter(|&n| n <= limits::MAX_LABEL as u32);
+    n.map(Tag::Number).ok_or_else(|| format!("the label {text} is too large: {ALLOWED}"))
 }
 
 /// The values that a label may have.

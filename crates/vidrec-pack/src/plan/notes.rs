@@ -1,34 +1,17 @@
 //! Notes on the inputs before the work begins, and the files that a scan ignored.
 
 use std::collections::BTreeMap;
-use std::fs::FileType;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::job::FoundVideo;
-use super::options::InputOptions;
-use vidrec_core::store::disk::inside::LEADS_OUT;
 
 /// Returns a note on videos without a label.
 pub(super) fn unlabeled(found: &[FoundVideo]) -> Option<String> {
     let mut unlabeled = UnlabeledVideos::default();
     found.iter().filter(|found| found.fault.is_none()).for_each(|found| unlabeled.count(found));
     unlabeled.note()
-}
-
-/// Returns a note on the links that lead out of the inputs.
-pub(super) fn links(found: &[FoundVideo], options: &InputOptions) -> Option<String> {
-    let mut links = found.iter().filter(|video| video.fault.as_deref().is_some_and(|fault| fault.ends_with(LEADS_OUT)));
-    let (first, more) = (links.next()?, links.count());
-    let words = options.words.set("outside", "true");
-    Some(match more {
-        0 => format!("a link leads out of the inputs, and is skipped: {}; to follow it, {words}", first.source),
-        more => {
-            let (links, first) = (more + 1, &first.source);
-            format!("{links} links lead out of the inputs, and are skipped, such as {first}; to follow them, {words}")
-        }
-    })
 }
 
 /// The videos without a label so far.
@@ -67,7 +50,7 @@ impl UnlabeledVideos {
 /// a dot, are neither looked at nor counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
-    /// The extension with its dot, in lower case, such as `.srt`; or `socket`, `named pipe` or `device`; or
+    /// The extension with its dot, in lower case, such as `.srt`; or `special file`, such as a pipe; or
     /// `other` for all kinds after the first 64.
     pub kind: String,
     /// The number of these files.
@@ -86,11 +69,10 @@ pub(super) struct PassedOverTally(BTreeMap<String, PassedOver>);
 impl PassedOverTally {
     /// Counts a file, whose name `example` returns.
     pub fn add(&mut self, kind: String, example: impl FnOnce() -> String) {
-        if let Some(known) = self.0.get_mut(&kind) {
-            known.files += 1;
-            return;
+        match self.0.get_mut(&kind) {
+            Some(known) => known.files += 1,
+            None => self.merge_one(PassedOver { kind, files: 1, example: example() }),
         }
-        self.merge_one(PassedOver { kind, files: 1, example: example() });
     }
 
     /// Adds the counts of another tally.
@@ -122,18 +104,6 @@ impl PassedOverTally {
 pub(super) fn kind_by_ending(path: &Path) -> String {
     let ending = path.extension().unwrap_or_default();
     format!(".{}", vidrec_core::source_name::of_os_str(ending).to_lowercase())
-}
-
-/// Returns the kind of an entry that is neither a file nor a folder.
-pub(super) fn kind_of_special(kind: FileType) -> String {
-    use std::os::unix::fs::FileTypeExt;
-    let name = match () {
-        () if kind.is_socket() => "socket",
-        () if kind.is_fifo() => "named pipe",
-        () if kind.is_block_device() || kind.is_char_device() => "device",
-        () => "special file",
-    };
-    name.into()
 }
 
 #[cfg(test)]

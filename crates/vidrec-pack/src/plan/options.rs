@@ -78,9 +78,8 @@ pub struct InputOptions {
     /// Also pack the sound of the videos, as the track "audio" of whole numbers of 16 bits, at this many samples a second,
     /// in step with the frames: gaps are filled with silence, overlaps cut. A clip of a segment has the segment's sound, any
     /// other the whole video's. A video without sound has no such track. 16000 mixes all channels into one; 16000:stereo
-    /// stores two; 16000:source as many as the first video with sound has, and a video with another number fails.
-    /// Sound is stored as FLAC, of which readers get the same samples; with :raw at the end, as it is; with :opus,
-    /// as Opus, which takes far fewer bytes and changes the sound a little.
+    /// stores two. Sound is stored as FLAC, of which readers get the same samples; with :raw at the end, as it is; with
+    /// :opus, as Opus, which takes far fewer bytes and changes the sound a little.
     #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", hide_short_help = true))]
     #[schemars(with = "Option<NumberOrText>")]
     pub audio: Option<AudioOptions>,
@@ -92,34 +91,6 @@ pub struct InputOptions {
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub storage: Storage,
-    /// How notes and errors say that an option is to be set. Default: as in a recipe.
-    #[cfg_attr(feature = "clap", arg(skip))]
-    #[serde(skip)]
-    pub words: OptionWords,
-}
-
-/// The words in which a program or a language says that an option is to be set to a value. It has the option's name in
-/// the library, and the value.
-#[derive(Debug, Clone, Copy)]
-pub struct OptionWords(pub fn(&str, &str) -> String);
-
-impl OptionWords {
-    pub(super) fn set(self, option: &str, value: &str) -> String {
-        self.0(option, value)
-    }
-}
-
-impl Default for OptionWords {
-    fn default() -> Self {
-        OptionWords(|option, value| format!("set {option} = {value:?}"))
-    }
-}
-
-/// Words do not matter for what is packed.
-impl PartialEq for OptionWords {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 fn segments(_: &mut SchemaGenerator) -> Schema {

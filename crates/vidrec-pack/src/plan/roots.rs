@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use super::job::FoundVideo;
-use super::places;
 use vidrec_core::source_name;
 use vidrec_core::store::location;
 use vidrec_core::store::location::is_remote;
@@ -60,16 +59,16 @@ impl Roots {
     pub fn keep_apart(&self, found: &mut [FoundVideo]) -> Option<String> {
         let (mut renamed, mut depth) = (BTreeSet::new(), 1);
         let mut example = None;
-        while let Some(clash) = self.clash(found, &renamed, depth) {
-            let deepest = clash.roots.iter().map(|&root| self.0[root].names.len()).max().unwrap_or(0);
-            let known = clash.roots.iter().all(|root| renamed.contains(root));
+        while let Some((source, roots)) = self.clash(found, &renamed, depth) {
+            let deepest = roots.iter().map(|&root| self.0[root].names.len()).max().unwrap_or(0);
+            let known = roots.iter().all(|root| renamed.contains(root));
             // A root has no more names beyond its full path.
             if known && depth >= deepest {
                 break;
             }
             depth += usize::from(known);
-            renamed.extend(clash.roots);
-            example.get_or_insert(clash.source);
+            renamed.extend(roots);
+            example.get_or_insert(source);
         }
         let source = example?;
         for video in found.iter_mut().filter(|video| renamed.contains(&video.root)) {
@@ -82,20 +81,25 @@ impl Roots {
         ))
     }
 
-    /// Returns all roots that give different videos the same source, while the sources of the roots `renamed` have
+    /// Returns the first such source and all roots that give different videos the same source, while the sources of the roots `renamed` have
     /// prefixes.
-    fn clash(&self, found: &[FoundVideo], renamed: &BTreeSet<usize>, depth: usize) -> Option<Clash> {
+    fn clash(
+        &self,
+        found: &[FoundVideo],
+        renamed: &BTreeSet<usize>,
+        depth: usize,
+    ) -> Option<(String, BTreeSet<usize>)> {
         if self.0.len() < 2 {
             return None;
         }
         let mut first: HashMap<Cow<'_, str>, &FoundVideo> = HashMap::with_capacity(found.len());
-        let mut clash: Option<Clash> = None;
+        let mut clash = None;
         for video in found {
             let source = self.source(video, renamed, depth);
             let other = *first.entry(source.clone()).or_insert(video);
             if other.root != video.root && self.file(other) != self.file(video) {
-                let new = || Clash { source: source.into_owned(), roots: BTreeSet::new() };
-                clash.get_or_insert_with(new).roots.extend([other.root, video.root]);
+                let new = || (source.into_owned(), BTreeSet::new());
+                clash.get_or_insert_with(new).1.extend([other.root, video.root]);
             }
         }
         clash
@@ -116,15 +120,35 @@ impl Roots {
 
     /// Returns the file of a video, which is the same however its root was named.
     fn file(&self, video: &FoundVideo) -> PathBuf {
-        places::below(&self.0[video.root].real, &source_name::to_path(&video.source))
+        below(&self.0[video.root].real, &source_name::to_path(&video.source))
     }
 }
 
-/// Different videos that have the same source.
-struct Clash {
-    /// The first such source.
-    source: String,
-    roots: BTreeSet<usize>,
+/// Returns where a path of a manifest leads. A remote location, or a path from the root of the file system, stays
+/// as it is.
+pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
+    if is_remote(path) {
+        return path.to_owned();
+    }
+    if !is_remote(root) || path.has_root() {
+        return root.join(path);
+    }
+    // A location is percent-encoded; a path is not.
+    let steps = path.components().filter(|step| *step != Component::CurDir);
+    steps.fold(root.to_owned(), |root, step| root.join(encoded(&source_name::of_os_str(step.as_os_str()))))
+}
+
+/// Returns the source of a video: its path in a normal form, or its remote location unchanged.
+pub(super) fn source(path: &Path) -> String {
+    match path.to_str() {
+        Some(location) if is_remote(path) => location.to_owned(),
+        _ => source_name::of_path(path),
+    }
+}
+
+/// Returns a name as a part of a remote location.
+pub(super) fn encoded(name: &str) -> String {
+    name.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
 }
 
 #[cfg(test)]
@@ -190,5 +214,22 @@ mod tests {
     fn the_names_do_not_depend_on_where_the_folders_are() {
         let names = |top: &str| apart(&[(&format!("{top}/a"), "3"), (&format!("{top}/b"), "3")]).0;
         assert_eq!(names("/n"), names("/home/somebody/n"));
+    }
+
+    #[test]
+    fn paths_are_relative_to_their_root_wherever_that_is() {
+        for (root, path, expected) in [
+            ("/data", "a/b.mp4", "/data/a/b.mp4"),
+            ("/data", "s3://bucket/a.mp4", "s3://bucket/a.mp4"),
+            ("s3://bucket/x", "a/b.mp4", "s3://bucket/x/a/b.mp4"),
+            ("s3://bucket/x/", "./a b.mp4", "s3://bucket/x/a b.mp4"),
+            ("https://host/x", "100%?#.mp4", "https://host/x/100%25%3F%23.mp4"),
+            ("s3://bucket/x", "https://host/b.mp4", "https://host/b.mp4"),
+            ("s3://bucket/x", "/data/b.mp4", "/data/b.mp4"),
+        ] {
+            assert_eq!(below(Path::new(root), Path::new(path)), Path::new(expected), "{root} {path}");
+        }
+        assert_eq!(source(Path::new("s3://bucket/a.mp4")), "s3://bucket/a.mp4");
+        assert_eq!(source(Path::new("a/./b.mp4")), source_name::of_path(Path::new("a/./b.mp4")));
     }
 }

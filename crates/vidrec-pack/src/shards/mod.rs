@@ -2,13 +2,11 @@
 //! the unit of work, of resuming and of sharing: it is written whole, by any process of any machine, and then has a receipt.
 //!
 //! ```text
-//! size.rs          how many shards a pack has
-//! write.rs         inputs to a plan; plan_json.rs: the contents of plan.json
-//! plan.rs          an existing plan, the jobs of a part, and which parts are done
+//! write.rs         how many shards a pack has; inputs to a plan
+//! plan.rs          the contents of plan.json, an existing plan, the jobs of a part, and which parts are done
 //! run.rs           packs parts in a working folder; writes their files, then their receipts (receipt.rs)
 //! publish.rs       receipts to a data set
-//! local.rs         a whole pack on this machine
-//! existing.rs      a data set that was packed before from the same inputs
+//! local.rs         a whole pack on this machine, and what is there of it already
 //! place.rs         where the files of a plan are: in a folder or in object storage
 //! report.rs        the result of a video and of a pack
 //! ```
@@ -21,16 +19,13 @@
 //! OUT/.vidrec.pack/attempts/1/          the working folder of a process, with a lock
 //! ```
 
-mod existing;
 mod local;
 mod place;
 mod plan;
-mod plan_json;
 mod publish;
 pub(super) mod receipt;
 mod report;
 mod run;
-mod size;
 mod write;
 
 pub use local::{pack, pack_plan};
@@ -38,5 +33,6 @@ pub use plan::PartsPlan;
 pub use plan::{PlanStatus, plan_status};
 pub use publish::PublishOptions;
 pub use report::{PackReport, Warning};
+pub(super) use report::{of_failed, of_packed};
 pub use run::PartOptions;
 pub use write::{WrittenPlan, write_plan};

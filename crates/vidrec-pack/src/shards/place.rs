@@ -18,7 +18,6 @@ use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::{Bucket, Remote};
 use vidrec_core::store::storage::Storage;
 use vidrec_core::transfer::upload::own_folder_for;
-use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name;
 use vidrec_format::file_name::FileName;
@@ -98,14 +97,6 @@ impl Place {
         folder::remove_if_empty(attempts);
         if self.bucket.is_some() {
             attempts.ancestors().skip(1).take(2).for_each(folder::remove_if_empty);
-        }
-    }
-
-    /// Returns whether there is a data set where this plan belongs.
-    pub fn has_data_set(&self) -> Result<bool> {
-        match &self.bucket {
-            Some(bucket) => Ok(bucket.look(FILE_NAME)?.is_some()),
-            None => Ok(self.out.join(FILE_NAME).exists()),
         }
     }
 

@@ -1,24 +1,30 @@
 //! An existing plan.
 
+use std::collections::HashMap;
 use std::fmt::Display;
-use std::ops::Range;
+use std::ops::{Not, Range};
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::place::{PLAN, Place};
-use super::plan_json::{Difference, PlanJson, PlannedJob, PlannedPart, look};
 use super::receipt::Receipt;
-use crate::options::TOOL;
-use crate::plan::Job;
+use crate::options::{PackOptions, TOOL};
+use crate::plan::{Job, ManifestColumns, PassedOver};
+use crate::track::PlannedTrack;
 use crate::video;
+use crate::work::{InputStamps, look};
 use vidrec_core::dataset::{OpenOptions, Source};
 use vidrec_core::store::storage::Storage;
 use vidrec_core::threads::in_order;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::file_name;
+use vidrec_format::json_object::JsonObject;
+use vidrec_format::meta::Meta;
 
 /// A pack that was divided into parts. See [`write_plan`](super::write_plan).
 #[derive(Debug, Clone)]
@@ -62,11 +68,7 @@ impl PartsPlan {
     pub(super) fn open_place(place: Place) -> Result<Self> {
         let none = || {
             let e = Error::usage("there is no plan here").file(&place.out).expected(format!("a file {PLAN}"));
-            let e = match place.has_data_set() {
-                Ok(true) => e.help("there is a data set here: a plan goes when its parts are published"),
-                _ => e.help("a plan is complete when this file exists"),
-            };
-            e.hint(Hint::Plan)
+            e.help("a plan is complete when this file exists, and goes when its parts are published").hint(Hint::Plan)
         };
         let bytes = place.read(PLAN)?.ok_or_else(none)?;
         let json: PlanJson = serde_json::from_slice(&bytes).map_err(|e| {
@@ -125,8 +127,8 @@ impl PartsPlan {
     pub(super) fn jobs(&self, part: u32, storage: &Storage) -> Result<Vec<Job>> {
         let jobs = self.planned_jobs(part)?;
         for PlannedJob { stamps, job } in &jobs {
-            if let Some(changed) = stamps.as_ref().and_then(|stamps| stamps.changed(job)) {
-                let e = is_another(changed.file, changed.then, changed.now);
+            if let Some((file, [then, now])) = stamps.as_ref().and_then(|stamps| stamps.changed(job)) {
+                let e = is_another(file, then, now);
                 return Err(e.help("copy videos with their times (cp -p, rsync -t), or plan again"));
             }
         }
@@ -259,4 +261,154 @@ impl PartsPlan {
             videos_per_second: (seconds > 0.0).then(|| videos_done as f64 / seconds),
         })
     }
+}
+
+/// The form of the files in a plan's folder that this version writes and reads.
+pub(super) const FORM: u32 = 2;
+
+/// A plan without its videos.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct PlanJson {
+    pub form: u32,
+    /// The version of vidrec that must pack the parts.
+    pub tool: String,
+    /// The versions of FFmpeg's libraries that must decode.
+    pub ffmpeg: Option<String>,
+    /// The options that determine the bytes, as `dataset.json` will have them.
+    pub settings: JsonObject,
+    /// The inputs that the clips are packed from, as `dataset.json` will have it.
+    pub packed_from: JsonObject,
+    /// All options that decide what a video becomes, or whether a part fails.
+    pub options: JsonObject,
+    pub classes: Vec<String>,
+    pub videos: u64,
+    /// The name of the list of videos.
+    pub jobs: String,
+    /// The parts in order, one after the other. Each becomes a shard.
+    pub parts: Vec<PlannedPart>,
+    /// Whether the list of videos says what identifies their files.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub stamps: bool,
+    pub passed_over: Vec<PassedOver>,
+    pub manifests: Vec<ManifestColumns>,
+    pub notes: Vec<String>,
+    /// The type and shape of each track.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<PlannedTrack>,
+}
+
+/// A range of the videos, and of the lines of `jobs.jsonl`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PlannedPart {
+    /// The place of its first video.
+    pub first: u64,
+    pub videos: u64,
+    /// The offset at which its lines begin.
+    pub offset: u64,
+    /// The number of bytes of its lines.
+    pub bytes: u64,
+    /// SHA-256 of its lines, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// A difference between the plan of a pack and the one that resumes it.
+pub(super) struct Difference {
+    pub what: String,
+    pub then: String,
+    pub now: String,
+}
+
+/// Returns the first named value that is another one in `now`, or that only one of them has.
+fn first_difference(then: Vec<(String, Value)>, now: Vec<(String, Value)>) -> Option<Difference> {
+    let text = |value: Option<&Value>| match value {
+        Some(Value::String(text)) => text.clone(),
+        value => value.map_or("none".into(), Value::to_string),
+    };
+    let [then_by_name, now_by_name] =
+        [&then, &now].map(|all| all.iter().map(|(n, v)| (n, v)).collect::<HashMap<_, _>>());
+    then.iter().chain(&now).find_map(|(name, _)| {
+        let (then, now) = (then_by_name.get(name), now_by_name.get(name));
+        let difference = || Difference { what: name.clone(), then: text(then.copied()), now: text(now.copied()) };
+        (then != now).then(difference)
+    })
+}
+
+impl PlanJson {
+    /// Checks that the parts follow one another and include all videos.
+    pub fn check(&self) -> Result<()> {
+        if self.form != FORM {
+            return Err(Error::usage("another version of vidrec made the plan")
+                .expected(format!("form {FORM}"))
+                .found(format!("form {}", self.form))
+                .help(format!("use {}, which made it, or plan again", self.tool)));
+        }
+        let is_name = |name: &String| file_name::stem(name) == "jobs" && name.ends_with(".jsonl");
+        if !is_name(&self.jobs) {
+            return Err(Error::usage("the plan names a different file as the list of its videos").found(&self.jobs));
+        }
+        let (mut videos, mut bytes) = (0u64, 0u64);
+        for part in &self.parts {
+            if part.first != videos || part.offset != bytes || part.videos == 0 {
+                return Err(Error::usage("the parts of the plan do not follow one another"));
+            }
+            let sums = videos.checked_add(part.videos).zip(bytes.checked_add(part.bytes));
+            (videos, bytes) = sums.ok_or_else(|| Error::usage("the parts of the plan are too large"))?;
+        }
+        if videos != self.videos || self.parts.is_empty() || self.parts.len() > u32::MAX as usize {
+            return Err(Error::usage("the parts of the plan do not contain all of its videos"));
+        }
+        Ok(())
+    }
+
+    /// Returns the first difference between what determines the bytes of this plan and of `now`. The lists of videos are
+    /// only compared by their digests.
+    pub fn difference(&self, now: &Self) -> Option<Difference> {
+        first_difference(self.versions_and_settings(), now.versions_and_settings())
+            .or_else(|| first_difference(self.lists(), now.lists()))
+    }
+
+    fn versions_and_settings(&self) -> Vec<(String, Value)> {
+        let task = if self.stamps { "pack the parts of a plan" } else { "pack all" };
+        let versions = [
+            ("the version of vidrec", Value::from(&*self.tool)),
+            ("FFmpeg", self.ffmpeg.as_deref().into()),
+            ("the task", task.into()),
+        ];
+        let settings = self.settings.0.iter().map(|(name, value)| (format!("the setting {name:?}"), value.clone()));
+        let classes =
+            self.classes.iter().enumerate().map(|(i, class)| (format!("class {i}"), format!("{class:?}").into()));
+        versions.map(|(what, value)| (what.to_owned(), value)).into_iter().chain(settings).chain(classes).collect()
+    }
+
+    fn lists(&self) -> Vec<(String, Value)> {
+        let lists: String = self.parts.iter().map(|part| part.sha256.get(..16).unwrap_or_default()).collect();
+        vec![("the number of videos".into(), self.videos.into()), ("the list of videos".into(), lists.into())]
+    }
+
+    /// Returns the options, with the default resources.
+    pub fn options(&self) -> Result<PackOptions> {
+        PackOptions::from_map(self.options.0.clone())
+    }
+
+    /// Returns what the data set says about itself.
+    pub fn meta(&self, draws: u32) -> Meta {
+        Meta {
+            classes: self.classes.clone(),
+            tool: self.tool.clone(),
+            ffmpeg: self.ffmpeg.clone(),
+            settings: self.settings.clone(),
+            packed_from: Some(self.packed_from.clone()),
+            draws: Some(draws).filter(|&draws| draws > 1),
+            ..Meta::default()
+        }
+    }
+}
+
+/// A line of `jobs.jsonl`.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PlannedJob {
+    /// Only if other machines pack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<InputStamps>,
+    pub job: Job,
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::place::Place;
-use super::plan_json::InputStamps;
 use super::report::{PackReport, lines};
+use crate::work::InputStamps;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::ShardJson;
 use vidrec_format::error::{Error, Result};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use crate::video::{AudioFacts, VideoFacts};
-use crate::work::{Failure, PackedClip};
+use crate::work::{Failure, PackedClip, PackedVideo};
 use vidrec_core::dataset::writer::ClipInfo;
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Scores;
@@ -79,10 +79,6 @@ pub struct PackReport {
     /// The mean PSNR of their luma in dB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub psnr: Option<f64>,
-    /// The mean PSNR of their RGB in dB, against the scaled frames with all of their color. It includes what was lost because
-    /// JPEGs have color at half the resolution (4:2:0).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rgb_psnr: Option<f64>,
     /// The mean SSIM of their luma, as in [`QualityTarget::Ssim`](vidrec_jpeg::QualityTarget::Ssim).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssim: Option<f64>,
@@ -166,16 +162,14 @@ impl PackReport {
     }
 
     /// Adds the means of some more frames.
-    pub(super) fn take_means(&mut self, frames: u64, [psnr, rgb_psnr, ssim]: [Option<f64>; 3]) {
-        let (before, more) = (self.measured_frames, frames);
-        self.measured_frames = before.saturating_add(more);
-        let share = more as f64 / (self.measured_frames as f64).max(1.0);
+    fn take_means(&mut self, frames: u64, psnr: Option<f64>, ssim: Option<f64>) {
+        self.measured_frames = self.measured_frames.saturating_add(frames);
+        let share = frames as f64 / (self.measured_frames as f64).max(1.0);
         let mean = |so_far: Option<f64>, new: Option<f64>| match (so_far, new) {
             (Some(so_far), Some(new)) => Some(so_far + (new - so_far) * share),
             (so_far, new) => so_far.or(new),
         };
         (self.psnr, self.ssim) = (mean(self.psnr, psnr), mean(self.ssim, ssim));
-        self.rgb_psnr = mean(self.rgb_psnr, rgb_psnr);
     }
 
     /// Marks the report as that of work that another call has done.
@@ -195,17 +189,13 @@ impl PackReport {
         self.seconds += next.seconds;
         self.least_quality = [self.least_quality, next.least_quality].into_iter().flatten().min();
         self.most_quality = self.most_quality.max(next.most_quality);
-        self.take_means(next.measured_frames, [next.psnr, next.rgb_psnr, next.ssim]);
+        self.take_means(next.measured_frames, next.psnr, next.ssim);
         self.warnings.extend_from_slice(&next.warnings);
         self.failures.extend_from_slice(&next.failures);
-        next.whole_decodes().for_each(|note| self.note_once(note.to_owned()));
-    }
-
-    /// Adds a note, unless a segment of the same video has brought it.
-    fn note_once(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+        // Another segment of the same video may have brought the note.
+        let new = next.whole_decodes().filter(|note| !self.notes.iter().any(|known| known == note));
+        let new: Vec<String> = new.map(str::to_owned).collect();
+        self.notes.extend(new);
     }
 
     /// Returns the notes that name videos which were decoded whole for each of their segments, and say why.
@@ -230,17 +220,18 @@ pub(crate) fn lines(failures: &[Failure]) -> Result<String> {
     Ok(lines)
 }
 
-/// The report of a video whose clips have these descriptions and numbers of frames.
-pub(super) fn of_packed(job: &Job, clips: &[(&ClipInfo, u64)], facts: &VideoFacts, repeated_frames: u64) -> PackReport {
+/// The report of a video that was packed.
+pub(crate) fn of_packed(job: &Job, video: &PackedVideo) -> PackReport {
+    let PackedVideo { clips, measured, facts, .. } = video;
     let audio = facts.audio.as_ref();
-    let qualities: Vec<[u8; 2]> = clips.iter().filter_map(|(info, _)| qualities(info)).collect();
+    let [least_quality, most_quality] = clips.first().and_then(qualities).map_or([None; 2], |both| both.map(Some));
     let whole = facts.decoded_whole.as_ref();
     let mut report = PackReport {
         clips: clips.len() as u64,
-        labeled: clips.iter().filter(|(info, _)| has_label(info)).count() as u64,
-        frames: clips.iter().map(|(_, frames)| frames).sum(),
-        short: clips.iter().filter(|(info, _)| info.short).count() as u64,
-        repeated_frames,
+        labeled: clips.iter().filter(|clip| has_label(&clip.info)).count() as u64,
+        frames: clips.iter().map(|clip| clip.frames.len() as u64).sum(),
+        short: clips.iter().filter(|clip| clip.info.short).count() as u64,
+        repeated_frames: clips.iter().map(PackedClip::repeated_frames).sum(),
         damaged_frames: facts.damaged_frames.into(),
         corrupt_packets: facts.corrupt_packets,
         decode_errors: facts.decode_errors,
@@ -255,32 +246,22 @@ pub(super) fn of_packed(job: &Job, clips: &[(&ClipInfo, u64)], facts: &VideoFact
         without_audio: audio.is_some_and(|audio| audio.codec.is_empty()).into(),
         audio_errors: audio.map_or(0, AudioFacts::errors),
         audio_gaps: audio.map_or(0, |audio| audio.gaps + u64::from(audio.cut_samples > 0)),
-        least_quality: qualities.iter().map(|[least, _]| *least).min(),
-        most_quality: qualities.iter().map(|[_, most]| *most).max(),
+        least_quality,
+        most_quality,
         notes: whole.iter().map(|why| format!("{}: each of its segments {WHOLE}: {why}", job.source)).collect(),
         videos: 1,
         ..PackReport::default()
     };
+    for Scores { psnr, ssim } in measured.iter().map(|measured| measured.scores) {
+        report.take_means(1, Some(psnr), Some(ssim));
+    }
     report.warnings.extend(problems(&report, facts).map(|message| Warning { source: job.source.clone(), message }));
     report
 }
 
 /// The report of a video that was skipped.
-pub(super) fn of_failed(failure: Failure) -> PackReport {
+pub(crate) fn of_failed(failure: Failure) -> PackReport {
     PackReport { failed: 1, failures: vec![failure], videos: 1, ..PackReport::default() }
-}
-
-/// The report of the clips of a video, which are about to be stored.
-pub(super) fn of_clips(job: &Job, clips: &[PackedClip]) -> PackReport {
-    let facts = clips.first().map(|clip| clip.facts.clone()).unwrap_or_default();
-    let stored: Vec<_> = clips.iter().map(|clip| (&clip.info, clip.frames.len() as u64)).collect();
-    let mut report = of_packed(job, &stored, &facts, clips.iter().map(PackedClip::repeated_frames).sum());
-    // Draws share their JPEGs, so the first clip has them all.
-    for measured in clips.first().iter().flat_map(|clip| &*clip.measured) {
-        let (Scores { psnr, ssim }, Some(rgb)) = (measured.scores, measured.rgb_psnr) else { continue };
-        report.take_means(1, [Some(psnr), Some(rgb), Some(ssim)]);
-    }
-    report
 }
 
 /// The problems of a video that was packed anyway, in words. Guessed times are not a problem by themselves, because a file
@@ -312,8 +293,8 @@ fn problems(report: &PackReport, facts: &VideoFacts) -> Option<String> {
 }
 
 /// Returns the lowest and highest quality in the attributes of a clip.
-fn qualities(info: &ClipInfo) -> Option<[u8; 2]> {
-    let jpeg = info.attributes.0.get("video")?.get("jpeg")?;
+fn qualities(clip: &PackedClip) -> Option<[u8; 2]> {
+    let jpeg = clip.info.attributes.0.get("video")?.get("jpeg")?;
     serde_json::from_value(jpeg.get("quality")?.clone()).ok()
 }
 

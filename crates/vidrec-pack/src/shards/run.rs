@@ -1,12 +1,11 @@
 //! From clips to shards. Clips of all shards come in one stream, so the end of a shard leaves no thread without work.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::place::Attempt;
 use super::plan::PartsPlan;
-use super::plan_json::InputStamps;
 use super::receipt::Receipt;
 use super::report;
 use super::report::PackReport;
@@ -15,7 +14,7 @@ use crate::plan::Job;
 use crate::serve::pool;
 use crate::video::{self, Stage, VideoError};
 use crate::work::{
-    Event, Failure, PackedClip, PackedFrame, PackedVideo, Pool, Resources, Sources, ThreadLimit, VideoStore, for_each,
+    Event, Failure, InputStamps, PackResult, PackedClip, PackedFrame, Pool, Resources, Sources, VideoStore, for_each,
     sound_schema,
 };
 use vidrec_core::dataset::writer::{EncodedTrack, FrameData, Writer};
@@ -36,22 +35,29 @@ pub(super) struct ShardWork<'a> {
     /// Their videos, in order.
     pub jobs: Vec<&'a Job>,
     pub options: &'a PackOptions,
-    pub channels: Option<u32>,
     pub pool: Option<&'a Pool<'a>>,
-    /// Whether the video at a place of the plan may fail.
-    pub may_fail: &'a dyn Fn(u64) -> bool,
     /// The results of the parts before.
     pub before: PackReport,
 }
 
 impl<'a> ShardWork<'a> {
-    /// Packs the parts, each of which has its receipt when it is done. Returns the report of all parts that are done, and
-    /// why the work ended early.
-    pub fn pack(&self, attempt: &Attempt, progress: &mut ProgressFn<'_>) -> (PackReport, Result<()>) {
+    /// Packs the parts in a folder of this process, in `scratch` if they become objects. Each has its receipt when it is
+    /// done. Returns the report of all parts that are done, and why the work ended early.
+    pub fn run(&self, scratch: Option<&Path>, progress: &mut ProgressFn<'_>) -> Result<(PackReport, Result<()>)> {
+        let PartsPlan { place, digest, .. } = self.plan;
+        let attempts = place.attempts(scratch, digest)?;
+        let attempt = Attempt::begin(&attempts)?;
+        let (report, done) = self.pack(&attempt, progress);
+        let removed = attempt.remove();
+        place.tidy(&attempts);
+        Ok((report, done.and(removed)))
+    }
+
+    fn pack(&self, attempt: &Attempt, progress: &mut ProgressFn<'_>) -> (PackReport, Result<()>) {
         let (plan, options) = (self.plan, self.options);
         let threads = options.resources.threads_for(self.jobs.len());
         let store = VideoStore::new(&options.input.storage, threads);
-        let recipe = options.recipe(&store, (&plan.json.tracks, self.channels));
+        let recipe = options.recipe(&store, &plan.json.tracks);
         let sources = Sources::new(&self.jobs, recipe, &options.resources, self.pool, threads);
         let mut run = ShardRun {
             work: self,
@@ -64,21 +70,20 @@ impl<'a> ShardWork<'a> {
             progress,
             stopped: None,
         };
-        let (window, cost) = (Resources::window(threads), |ordinal| sources.cost(ordinal));
-        let started = for_each(0..self.jobs.len(), threads, window, cost, |i| sources.pack(i), |event| run.take(event));
-        let too_few = |started: usize| ThreadLimit { shortage: Shortage::Threads, most: started };
-        let slowed = match started {
-            Ok(started) => sources.slowed().or_else(|| (1..threads).contains(&started).then(|| too_few(started))),
+        let window = Resources::window(threads);
+        let started = for_each(self.jobs.len(), threads, window, |i| sources.pack(i), |event| run.take(event));
+        let too_few = |started: usize| format!("out of {}: packed {started} at a time", Shortage::Threads.resource());
+        run.all.shortage = match started {
+            Ok(started) => sources.shortage().or_else(|| (1..threads).contains(&started).then(|| too_few(started))),
             Err(e) => return (run.all, Err(Error::start("a thread", e))),
         };
-        run.all.shortage = slowed.map(|slowed| slowed.to_string());
         let ShardRun { all, stopped, .. } = run;
         (all, stopped.map_or(Ok(()), Err))
     }
 
     /// Returns the tracks of all clips. Each shard numbers them in the same way, whatever tracks its clips have.
     fn tracks(&self) -> Vec<TrackSchema> {
-        let audio = self.options.input.audio.as_ref().map(|audio| sound_schema(audio, self.channels));
+        let audio = self.options.input.audio.as_ref().map(sound_schema);
         self.plan.json.tracks.iter().map(|track| track.schema()).chain(audio).collect()
     }
 }
@@ -111,7 +116,7 @@ struct OpenShard {
 
 impl ShardRun<'_, '_> {
     /// Takes the next video if it is done, and reports the progress.
-    fn take(&mut self, event: Event<PackedVideo<'_>>) -> ControlFlow<()> {
+    fn take(&mut self, event: Event<PackResult<'_>>) -> ControlFlow<()> {
         let taken = match event {
             Event::Done(i, packed) => self.store(self.work.jobs[i], packed),
             Event::Waiting => Ok(()),
@@ -142,7 +147,7 @@ impl ShardRun<'_, '_> {
         }
     }
 
-    fn store(&mut self, job: &Job, packed: PackedVideo<'_>) -> Result<()> {
+    fn store(&mut self, job: &Job, packed: PackResult<'_>) -> Result<()> {
         let mut open = match self.open.take() {
             Some(open) => open,
             None => self.begin()?,
@@ -170,25 +175,25 @@ impl ShardRun<'_, '_> {
     }
 
     /// Adds a video to the open shard.
-    fn add(&self, open: &mut OpenShard, job: &Job, packed: &PackedVideo<'_>) -> Result<()> {
-        let report = match &packed.clips {
-            Ok(clips) => {
-                clips.iter().try_for_each(|clip| append(&mut open.writer, clip))?;
-                report::of_clips(job, clips)
+    fn add(&self, open: &mut OpenShard, job: &Job, packed: &PackResult<'_>) -> Result<()> {
+        let report = match &packed.video {
+            Ok(video) => {
+                video.clips.iter().try_for_each(|clip| append(&mut open.writer, clip, &video.jpegs))?;
+                report::of_packed(job, video)
             }
             Err(failure) => {
                 let place = self.work.plan.part(open.part)?.first + open.report.videos();
-                self.check_failure(open, (place, job), failure)?;
+                self.check_failure(open, job, failure)?;
                 report::of_failed(Failure::new(place, job, failure))
             }
         };
         open.report.add(&report);
-        open.stamps.push(InputStamps { video: packed.stamp, object: None, tracks: packed.track_stamps.clone() });
+        open.stamps.push(packed.stamps.clone());
         Ok(())
     }
 
     /// Returns an error if the run must stop at this failure.
-    fn check_failure(&self, open: &OpenShard, (place, job): (u64, &Job), failure: &VideoError) -> Result<()> {
+    fn check_failure(&self, open: &OpenShard, job: &Job, failure: &VideoError) -> Result<()> {
         if failure.stage == Stage::Short {
             return Ok(());
         }
@@ -197,12 +202,6 @@ impl ShardRun<'_, '_> {
         if failure.stops() {
             stop::check()?;
             return Err(failure.to_error(&job.path));
-        }
-        if !(self.work.may_fail)(place) {
-            let e = failure.to_error(&job.path);
-            return Err(
-                e.help("it was packed before, and the data set keeps its clips until all of them can be packed again")
-            );
         }
         let videos = self.work.plan.json.videos;
         let most = self.work.options.limits.max_failures.map_or(u64::MAX, |most| most.count(videos));
@@ -244,9 +243,8 @@ impl ShardRun<'_, '_> {
 }
 
 /// Appends a clip to a shard.
-fn append(writer: &mut Writer, clip: &PackedClip) -> Result<()> {
-    let frame =
-        |f: &PackedFrame| FrameData { jpeg: &clip.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) };
+fn append(writer: &mut Writer, clip: &PackedClip, jpegs: &[Vec<u8>]) -> Result<()> {
+    let frame = |f: &PackedFrame| FrameData { jpeg: &jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) };
     let frames: Vec<FrameData<'_>> = clip.frames.iter().map(frame).collect();
     let tracks: Vec<_> = clip.tracks.iter().map(EncodedTrack::payload).collect();
     writer.append_payloads(&clip.info, &frames, &tracks)
@@ -284,22 +282,11 @@ impl PartsPlan {
         if let Some(receipt) = self.receipt(part)? {
             return Ok(receipt.report.found());
         }
-        let attempts = self.place.attempts(options.scratch.as_deref(), &self.digest)?;
-        let attempt = Attempt::begin(&attempts)?;
-        let packed = self.pack_in(&attempt, part, options, progress);
-        let removed = attempt.remove();
-        self.place.tidy(&attempts);
-        let report = packed.map_err(|e| e.without_hints(&[Hint::Resume, Hint::Restart]).hint(Hint::Part))?;
-        removed.map(|()| report)
+        let packed = self.pack_missing(part, options, progress);
+        packed.map_err(|e| e.without_hints(&[Hint::Resume, Hint::Restart]).hint(Hint::Part))
     }
 
-    fn pack_in(
-        &self,
-        attempt: &Attempt,
-        part: u32,
-        options: &PartOptions,
-        progress: &mut ProgressFn<'_>,
-    ) -> Result<PackReport> {
+    fn pack_missing(&self, part: u32, options: &PartOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
         video::init();
         let jobs = self.jobs(part, &options.storage)?;
         let mut pack_options = self.options(&options.resources)?;
@@ -310,12 +297,10 @@ impl PartsPlan {
             parts: vec![part],
             jobs: jobs.iter().collect(),
             options: &pack_options,
-            channels: self.json.channels,
             pool: pool.as_ref(),
-            may_fail: &|_| true,
             before: PackReport::default(),
         };
-        let (report, done) = work.pack(attempt, progress);
+        let (report, done) = work.run(options.scratch.as_deref(), progress)?;
         done.map(|()| report)
     }
 

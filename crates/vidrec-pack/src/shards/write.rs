@@ -7,26 +7,21 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::place::{Place, name_of_jobs};
-
-use super::plan_json::{FORM, PlanJson, PlannedPart};
-use super::plan_json::{InputStamps, ObjectStamp, PlannedJob, look};
-use super::size;
-use crate::channels::channels;
-use crate::options::IfExists;
+use super::plan::{FORM, PlanJson, PlannedJob, PlannedPart};
 use crate::options::{PackOptions, TOOL};
 use crate::plan::{Job, PackPlan};
-use crate::video;
-use crate::work::{MaxFailures, Stamp, track_stamps};
-use vidrec_core::dataset::writer::first_video;
+use crate::video::{self, FrameSize};
+use crate::work::{FrameChoice, InputStamps, MaxFailures, ObjectStamp, Quality, look};
+use vidrec_core::dataset::writer::{Sharding, first_video};
 use vidrec_core::store::disk::{AtomicFile, FolderLock, folder, folder_of};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::storage::Storage;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
-use vidrec_format::json_object::JsonObject;
+use vidrec_format::sampler::RateRule;
 
 /// What [`write_plan`] wrote.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct WrittenPlan {
     /// The number of videos and segments of videos.
@@ -77,19 +72,12 @@ pub struct WrittenPlan {
 pub fn write_plan(plan: &PackPlan, out: impl AsRef<Path>, options: &PackOptions) -> Result<WrittenPlan> {
     options.check()?;
     let place = Place::of(out.as_ref(), &options.input.storage)?;
-    let stamps = Stamps::of(plan, &options.input.storage)?;
-    let sums = PlanTotals::of(plan, &stamps)?;
-    let mut draft = Draft::new(plan, &place, Some(&stamps), sums.videos, None, options)?;
-    draft.json.channels = channels(plan, options, None)?;
+    let stamps = PlanStamps::of(plan, &options.input.storage)?;
+    let mut written = stamps.totals(plan)?;
+    let draft = Draft::new(plan, &place, Some(&stamps), written.videos, None, options)?;
     let sizes = draft.json.parts.iter().map(|part| part.videos);
-    let written = WrittenPlan {
-        videos: sums.videos,
-        files: sums.files,
-        parts: draft.json.parts.len() as u32,
-        part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
-        bytes: sums.bytes,
-        missing: sums.missing,
-    };
+    written.parts = draft.json.parts.len() as u32;
+    written.part_videos = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
     draft.put(&place)?;
     Ok(written)
 }
@@ -122,7 +110,7 @@ impl Draft {
     pub fn new(
         plan: &PackPlan,
         place: &Place,
-        stamps: Option<&Stamps<'_>>,
+        stamps: Option<&PlanStamps>,
         videos: u64,
         shards: Option<u32>,
         options: &PackOptions,
@@ -131,26 +119,29 @@ impl Draft {
         let (lock, path) = place.draft(options.run.scratch.as_deref())?;
         let levels = if place.bucket.is_some() { 2 } else { 1 };
         let folder = DraftFolder { path: folder_of(&path).to_owned(), levels, lock: Some(lock) };
-        let shards = shards.unwrap_or_else(|| size::shards(plan, videos, options));
+        let shards = shards.unwrap_or_else(|| shards_of(plan, videos, options));
         let (jobs, parts) = write_jobs(&path, plan, stamps, (videos, shards))?;
+        let mut settings = options.settings()?;
+        settings.insert("shards", parts.len())?;
+        // A share of failures is one of all videos.
+        let mut planned = options.clone();
+        planned.limits.max_failures = planned.limits.max_failures.map(|most| MaxFailures::Count(most.count(videos)));
         let json = PlanJson {
             form: FORM,
             tool: TOOL.into(),
             ffmpeg: Some(video::ffmpeg_version()),
-            settings: settings(options, parts.len())?,
+            settings,
             packed_from: options.packed_from(&plan.inputs)?,
-            options: planned(options, videos)?,
+            options: planned.to_object()?,
             classes: plan.classes.clone(),
             videos,
             jobs: name_of_jobs(&jobs)?,
             parts,
             stamps: stamps.is_some(),
-            retries: options.run.if_exists == IfExists::RetryFailed,
             passed_over: plan.passed_over.clone(),
             manifests: plan.manifests.clone(),
             notes: plan.notes.clone(),
             tracks: plan.tracks.clone(),
-            channels: None,
         };
         Ok(Draft { json, jobs, _folder: folder })
     }
@@ -162,88 +153,48 @@ impl Draft {
 }
 
 /// The stamps that identify the videos of a plan that are in memory.
-pub(super) struct Stamps<'a> {
-    /// The stamp of each video that is a file.
-    files: Vec<Option<Stamp>>,
-    /// The stamps of the remote videos.
-    objects: HashMap<&'a Path, ObjectStamp>,
-}
+pub(super) struct PlanStamps(Vec<InputStamps>);
 
-/// Takes a video with its stamps.
-type TakeVideo<'a> = dyn FnMut(&Job, Option<Stamp>, Option<ObjectStamp>) -> Result<()> + 'a;
-
-impl<'a> Stamps<'a> {
-    fn of(plan: &'a PackPlan, storage: &Storage) -> Result<Self> {
-        let files = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
+impl PlanStamps {
+    fn of(plan: &PackPlan, storage: &Storage) -> Result<Self> {
         let objects = look(plan.jobs.iter().map(|job| &*job.path), storage)?;
-        Ok(Stamps { files, objects })
+        let of = |job: &Job| InputStamps { object: objects.get(&*job.path).cloned(), ..InputStamps::of(job) };
+        Ok(PlanStamps(plan.jobs.iter().map(of).collect()))
     }
 
     /// Passes all videos of a plan to `take`, in order, with their stamps.
-    fn each(&self, plan: &PackPlan, take: &mut TakeVideo<'_>) -> Result<()> {
+    fn each(&self, plan: &PackPlan, take: &mut dyn FnMut(&Job, &InputStamps) -> Result<()>) -> Result<()> {
         if let Some(listed) = &plan.listed {
-            return listed.each(&mut |job, object| take(&job, None, Some(object.into())));
+            return listed.each(&mut |job, object| {
+                take(&job, &InputStamps { video: None, object: Some(object.into()), tracks: Vec::new() })
+            });
         }
-        let mut jobs = plan.jobs.iter().zip(&self.files);
-        jobs.try_for_each(|(job, stamp)| take(job, *stamp, self.objects.get(&*job.path).cloned()))
+        plan.jobs.iter().zip(&self.0).try_for_each(|(job, stamps)| take(job, stamps))
     }
-}
 
-/// The number of bytes of a video, or 0 if it is not known.
-fn bytes(stamp: Option<Stamp>, object: Option<&ObjectStamp>) -> u64 {
-    stamp.map_or_else(|| object.map_or(0, ObjectStamp::bytes), |stamp| stamp.bytes)
-}
-
-/// Totals over all videos of a plan.
-#[derive(Default)]
-struct PlanTotals {
-    /// The videos and segments of videos.
-    videos: u64,
-    files: u64,
-    /// The bytes of all files.
-    bytes: u64,
-    /// The videos that could not be looked at.
-    missing: u64,
-}
-
-impl PlanTotals {
-    fn of(plan: &PackPlan, stamps: &Stamps<'_>) -> Result<Self> {
-        let (mut sums, mut with_segments) = (PlanTotals::default(), HashSet::new());
-        stamps.each(plan, &mut |job, stamp, object| {
-            let bytes = bytes(stamp, object.as_ref());
+    /// Counts the videos, and the files that they are in.
+    fn totals(&self, plan: &PackPlan) -> Result<WrittenPlan> {
+        let (mut sums, mut with_segments) = (WrittenPlan::default(), HashSet::new());
+        self.each(plan, &mut |job, stamps| {
             sums.videos += 1;
-            if job.segment.is_none() || !with_segments.contains(&job.path) {
+            if job.segment.is_none() || with_segments.insert(job.path.clone()) {
                 sums.files += 1;
-                sums.bytes = sums.bytes.saturating_add(bytes);
-                if job.segment.is_some() {
-                    with_segments.insert(job.path.clone());
-                }
+                sums.bytes = sums.bytes.saturating_add(stamps.bytes());
             }
-            sums.missing += u64::from(object == Some(ObjectStamp::Missing) || (stamp.is_none() && job.is_missing()));
+            let is_missing =
+                stamps.object == Some(ObjectStamp::Missing) || (stamps.video.is_none() && job.is_missing());
+            sums.missing += u64::from(is_missing);
             Ok(())
         })?;
         Ok(sums)
     }
 }
 
-/// The options that decide what a video becomes, or whether a part fails. A share of failures is one of all videos.
-fn planned(options: &PackOptions, videos: u64) -> Result<JsonObject> {
-    let mut options = options.clone();
-    options.limits.max_failures = options.limits.max_failures.map(|most| MaxFailures::Count(most.count(videos)));
-    options.to_map().map(JsonObject)
-}
-
-fn settings(options: &PackOptions, shards: usize) -> Result<JsonObject> {
-    let mut settings = options.settings()?;
-    settings.insert("shards", shards)?;
-    Ok(settings)
-}
-
 /// Writes the list of videos under a temporary name and divides it into one part for each shard.
 fn write_jobs(
     draft: &Path,
     plan: &PackPlan,
-    stamps: Option<&Stamps<'_>>,
+    stamps: Option<&PlanStamps>,
     (videos, shards): (u64, u32),
 ) -> Result<(AtomicFile, Vec<PlannedPart>)> {
     // Without it, a relative path is an error.
@@ -251,12 +202,12 @@ fn write_jobs(
     let mut file = AtomicFile::create(draft)?;
     let (mut parts, mut digest): (Vec<PlannedPart>, _) = (Vec::new(), Sha256::new());
     let mut next = 0;
-    let mut take = |job: &Job, stamp: Option<InputStamps>| {
+    let mut take = |job: &Job, stamps: Option<&InputStamps>| {
         if next == first_video(parts.len() as u64, videos, shards.into()) {
             let offset = parts.last().map_or(0, |last| last.offset + last.bytes);
             parts.push(PlannedPart { first: next, videos: 0, offset, bytes: 0, sha256: String::new() });
         }
-        let line = line(&here, job, stamp)?;
+        let line = line(&here, job, stamps)?;
         digest.update(&line);
         next += 1;
         if let Some(part) = parts.last_mut() {
@@ -270,24 +221,156 @@ fn write_jobs(
     };
     match stamps {
         None => plan.jobs.iter().try_for_each(|job| take(job, None))?,
-        Some(stamps) => stamps.each(plan, &mut |job, video, object| {
-            take(job, Some(InputStamps { video, object, tracks: track_stamps(job) }))
-        })?,
+        Some(stamps) => stamps.each(plan, &mut |job, stamps| take(job, Some(stamps)))?,
     }
     file.sync()?;
     Ok((file, parts))
 }
 
 /// Returns the line of a video. Its paths are relative to the folder `here`.
-fn line(here: &Path, job: &Job, stamps: Option<InputStamps>) -> Result<Vec<u8>> {
+fn line(here: &Path, job: &Job, stamps: Option<&InputStamps>) -> Result<Vec<u8>> {
     // Make paths absolute, because a part may be packed in another folder.
     let whole = |path: &Path| match is_remote(path) {
         true => Ok(path.to_owned()),
         false => std::path::absolute(here.join(path)).map_err(|e| Error::io("find the file", path, e)),
     };
     let tracks = job.tracks.clone().map(|row| row.with_paths(whole).map(Box::new)).transpose()?;
-    let planned = PlannedJob { stamps, job: Job { path: whole(&job.path)?, tracks, ..job.clone() } };
+    let planned = PlannedJob { stamps: stamps.cloned(), job: Job { path: whole(&job.path)?, tracks, ..job.clone() } };
     let mut line = serde_json::to_vec(&planned).map_err(|e| Error::internal(format!("inputs: {e}")))?;
     line.push(b'\n');
     Ok(line)
+}
+
+/// About how many bytes a shard has.
+const STORED_BYTES: u64 = 256_000_000;
+
+/// About how many bytes of compressed video are decoded for a shard at most. Two cores decode some 17 MB a second of
+/// clips, of videos of ten seconds and of HD, so this takes them three quarters of a minute.
+const VIDEO_BYTES: u64 = 768_000_000;
+
+/// The cost of opening a video and storing its frames, in bytes of compressed video.
+const BYTES_TO_OPEN: u64 = 128 << 10;
+
+/// The most shards of a pack that does not ask for a number. Each costs a reader a few open files.
+const MOST: u64 = 4096;
+
+/// The number of videos whose size is looked up.
+const LOOKED_UP: u32 = 32;
+
+/// The size of a video that is not a file on this machine.
+const UNKNOWN_BYTES: u64 = 4 << 20;
+
+/// Bytes of compressed video for each second, and frames.
+const BYTES_PER_SECOND: u64 = 500_000;
+const FRAMES_PER_SECOND: f64 = 30.0;
+
+/// Returns the number of shards, at least one, and at most one for each of `videos`.
+fn shards_of(plan: &PackPlan, videos: u64, options: &PackOptions) -> u32 {
+    let shards = match options.limits.shards {
+        Some(Sharding::Count(shards)) => shards.into(),
+        Some(Sharding::Each(each)) => videos.div_ceil(each.max(1)),
+        Some(Sharding::Bytes(bytes)) => videos.div_ceil((bytes / VideoCost::mean(plan, options).stored).max(1)),
+        None => {
+            let cost = VideoCost::mean(plan, options);
+            let each = (STORED_BYTES / cost.stored).min(VIDEO_BYTES / cost.decoded);
+            videos.div_ceil(each.max(1)).min(MOST)
+        }
+    };
+    u32::try_from(shards.clamp(1, videos.max(1))).unwrap_or(u32::MAX)
+}
+
+/// The cost of a video, in bytes.
+struct VideoCost {
+    stored: u64,
+    decoded: u64,
+}
+
+impl VideoCost {
+    /// Returns the mean over a few of the videos.
+    fn mean(plan: &PackPlan, options: &PackOptions) -> Self {
+        let n = u32::try_from(plan.jobs.len()).unwrap_or(u32::MAX);
+        let chosen: Vec<&Job> =
+            vidrec_format::sampler::uniform(n, LOOKED_UP.min(n)).into_iter().map(|i| &plan.jobs[i as usize]).collect();
+        let mut clips: HashMap<&Path, u64> = chosen.iter().map(|job| (&*job.path, 0)).collect();
+        for job in &plan.jobs {
+            if let Some(clips) = clips.get_mut(&*job.path) {
+                *clips += 1;
+            }
+        }
+        let bytes = |job: &&Job| match std::fs::metadata(&job.path) {
+            Ok(meta) if meta.is_file() => meta.len() / clips[&*job.path].max(1),
+            _ => UNKNOWN_BYTES,
+        };
+        let sum: u64 = chosen.iter().map(bytes).fold(0, u64::saturating_add);
+        let mean = sum.checked_div(chosen.len() as u64).unwrap_or(UNKNOWN_BYTES);
+        let stored = frames(options, mean) * frame_bytes(options) * f64::from(options.frames.draws);
+        VideoCost { stored: (stored as u64).max(1), decoded: mean.saturating_add(BYTES_TO_OPEN) }
+    }
+}
+
+/// The number of frames of a clip of a video of so many bytes.
+fn frames(options: &PackOptions, bytes: u64) -> f64 {
+    if options.input.images {
+        return 1.0;
+    }
+    let seconds = (bytes as f64 / BYTES_PER_SECOND as f64).max(1.0);
+    let frames = match options.frames.frames {
+        FrameChoice::Count(frames) => return frames.into(),
+        FrameChoice::At(RateRule::Fps(rate)) => {
+            let (num, den) = rate.frame_seconds();
+            seconds * f64::from(den) / f64::from(num)
+        }
+        FrameChoice::At(RateRule::Every(step)) => seconds * FRAMES_PER_SECOND / f64::from(step.max(1)),
+        FrameChoice::At(RateRule::KeyFrames) => seconds,
+        FrameChoice::At(_) => seconds * FRAMES_PER_SECOND,
+    };
+    options.frames.max_frames.map_or(frames, |most| frames.min(most.into())).max(1.0)
+}
+
+/// The number of bytes of a stored frame: 2 bits for each pixel at the usual quality.
+fn frame_bytes(options: &PackOptions) -> f64 {
+    let pixels = match options.pictures.size {
+        FrameSize::ShortSide(side) | FrameSize::ShortSideAlways(side) => f64::from(side) * f64::from(side) * 16.0 / 9.0,
+        FrameSize::Exact { width, height } => f64::from(width) * f64::from(height),
+        FrameSize::Original => 1280.0 * 720.0,
+    };
+    let bits = match options.pictures.quality {
+        Quality::Level(level) if level < 80 => 1.0,
+        Quality::Level(level) if level > 94 => 3.0,
+        _ => 2.0,
+    };
+    (pixels * bits / 8.0).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of shards of so many videos, each a file of so many bytes.
+    fn shards_of(videos: u64, bytes: u64, options: &str) -> u32 {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.mp4");
+        std::fs::File::create(&path).unwrap().set_len(bytes).unwrap();
+        let job = PackPlan::from_inputs(&[path], &crate::InputOptions::default()).unwrap().jobs.remove(0);
+        // Each video is a file of its own, which is looked up by its metadata alone.
+        let copy = |i: u64| {
+            let path = dir.path().join(format!("{i}.mp4"));
+            std::fs::hard_link(&job.path, &path).unwrap();
+            Job { path, ..job.clone() }
+        };
+        let plan = PackPlan { jobs: (0..videos).map(copy).collect(), ..PackPlan::default() };
+        super::shards_of(&plan, videos, &PackOptions::from_json(options).unwrap())
+    }
+
+    #[test]
+    fn a_shard_has_some_256_mb_or_takes_some_45_seconds() {
+        assert_eq!(shards_of(0, 0, "{}"), 1);
+        assert_eq!(shards_of(500, 300_000, "{}"), 1, "small sets have one shard");
+        assert_eq!(shards_of(2000, 300_000, r#"{"frames": 16}"#), 4, "2000 clips of 16 frames of 29 kB");
+        assert_eq!(shards_of(300, 5_000_000, "{}"), 3, "HD takes two cores a fifth of a second each");
+        assert_eq!(shards_of(3, 4_000_000_000, r#"{"frames": "all"}"#), 3, "a long video has a shard of its own");
+        assert_eq!(shards_of(9, 0, r#"{"shards": 20}"#), 9, "never more than videos");
+        assert_eq!(shards_of(9, 0, r#"{"shards": "each:4"}"#), 3);
+        assert_eq!(shards_of(9, 0, r#"{"shards": "600KB"}"#), 5, "two clips of 8 frames");
+    }
 }

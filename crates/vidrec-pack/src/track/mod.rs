@@ -5,7 +5,6 @@
 //! arguments.rs  what a row of a manifest provides
 //! array.rs      values that were read, and conversions between number types
 //! read/         files and lists: .npy, .npz, .csv, .tsv, .json; PNG files and videos of depth
-//! times.rs      times and spans in nanoseconds
 //! window.rs     the part of a video that a clip covers
 //! place.rs      values placed on the clip's clock, cut and checked
 //! planned.rs    the type and shape of each track, the same for all clips
@@ -17,7 +16,6 @@ mod place;
 mod planned;
 mod read;
 mod spec;
-mod times;
 
 /// Reads a file of values in every way: as rows of a track, with times, and as spans.
 #[cfg(any(test, vidrec_internals))]
@@ -30,7 +28,7 @@ pub(super) fn read_any(file: &std::path::Path) {
 }
 
 pub(super) use arguments::{EpisodeFrames, RowTracks, TrackCell, TrackInput};
+pub(super) use place::{Span, Window};
 pub(super) use planned::{PlannedTrack, plan};
 pub(super) use read::{ChoosePictures, EncodePicture, ReadVideo, TrackFiles};
 pub use spec::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
-pub(super) use times::{Span, Window};

@@ -6,10 +6,9 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::{RowTracks, TrackCell};
-use super::place::{Raw, picture_places, place};
+use super::place::{Raw, Window, picture_places, place};
 use super::read::{Pictures, TrackFiles, read};
 use super::spec::TrackSpec;
-use super::times::Window;
 use vidrec_core::dataset::writer::{EncodedTrack, NewPictures};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::{TrackSchema, TrackType};

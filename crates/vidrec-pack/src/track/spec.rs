@@ -3,12 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use vidrec_format::error::{Error, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackTiming, TrackType};
-use vidrec_format::words::unknown_variant;
+use vidrec_format::words::{serde_by_text, unknown_variant};
 
 /// The default tolerance: half a second between the start or end of a track and that of the video.
 const TOLERANCE_US: u64 = 500_000;
@@ -28,8 +26,7 @@ const TOLERANCE_US: u64 = 500_000;
 /// assert_eq!(spec.to_string(), "action=action_file,rate=50,type=f32");
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrackSpec {
     /// The name of the track in the data set.
@@ -244,19 +241,7 @@ impl fmt::Display for TrackSpec {
     }
 }
 
-impl TryFrom<String> for TrackSpec {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
-
-impl From<TrackSpec> for String {
-    fn from(spec: TrackSpec) -> String {
-        spec.to_string()
-    }
-}
+serde_by_text!(TrackSpec);
 
 #[cfg(test)]
 mod tests {

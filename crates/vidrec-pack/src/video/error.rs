@@ -44,20 +44,23 @@ pub enum Stage {
 }
 
 /// Why a video has no clip, and the stage at which it failed.
-#[derive(Debug)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct VideoError {
     /// The stage at which it failed.
     pub stage: Stage,
-    /// The error, with the file's name.
-    pub error: Error,
+    /// What went wrong, with its causes, but without the name of the video's file.
+    pub message: String,
+    /// What the machine ran out of. If this is set, the video itself is not at fault.
+    pub(crate) shortage: Option<Shortage>,
     /// Whether the video could not be fetched although it may exist.
     pub(crate) is_lost: bool,
 }
 
 impl VideoError {
     pub(crate) fn new(stage: Stage, error: Error) -> Self {
-        VideoError { stage, error, is_lost: false }
+        let error = error.without_file();
+        VideoError { stage, message: format!("{error:#}"), shortage: error.shortage(), is_lost: false }
     }
 
     pub(crate) fn internal(what: impl Into<String>) -> Self {
@@ -68,65 +71,37 @@ impl VideoError {
         VideoError::internal("a chosen frame is missing")
     }
 
-    pub(super) fn of_file(self, path: &Path) -> Self {
-        VideoError { error: self.error.file(path), ..self }
-    }
-
-    /// Removes the file, which a list of failures names already.
-    pub(crate) fn without_file(self) -> Self {
-        VideoError { error: self.error.without_file(), ..self }
-    }
-
-    /// Returns the text of the error and of its causes.
-    pub(crate) fn message(&self) -> String {
-        format!("{:#}", self.error)
-    }
-
-    /// Replaces the text of the error, and whether a shortage of the machine caused it.
-    pub(crate) fn reworded(self, message: String, shortage: Option<Shortage>) -> Self {
-        VideoError { error: shortage.into_iter().fold(Error::decode(message), Error::blame), ..self }
-    }
-
-    /// What the machine ran out of. If this is set, the video itself is not at fault.
-    pub(crate) fn shortage(&self) -> Option<Shortage> {
-        self.error.shortage()
-    }
-
     /// Whether the run has to end because no video is at fault.
     pub(crate) fn stops(&self) -> bool {
-        self.shortage().is_some() || self.is_lost
+        self.shortage.is_some() || self.is_lost
     }
 
     /// Returns the error that ends a run.
     pub(crate) fn to_error(&self, path: &Path) -> Error {
-        let what = format!("{}: {}", self.stage, self.message());
+        let what = format!("{}: {}", self.stage, self.message);
         let e = if self.is_lost { Error::lost(what) } else { Error::decode(what) }.file(path);
-        self.shortage().into_iter().fold(e, Error::blame)
+        self.shortage.into_iter().fold(e, Error::blame)
     }
 
     /// Turns a lack of memory into a failure of the video, if the video was packed alone.
     ///
     /// It does so if `needed` bytes can still be allocated, because then the video asked for more than it should need.
     pub(crate) fn when_alone(self, needed: u64) -> Self {
-        if self.shortage() != Some(Shortage::Memory) || !allocation::can_allocate(needed) {
+        if self.shortage != Some(Shortage::Memory) || !allocation::can_allocate(needed) {
             return self;
         }
-        let message = format!("{} (even alone, it needs more than any valid video does)", self.message());
-        self.reworded(message, None)
+        let message = format!("{} (even alone, it needs more than any valid video does)", self.message);
+        VideoError { message, shortage: None, ..self }
     }
 }
 
 impl fmt::Display for VideoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read the video (stage {})", self.stage)
+        write!(f, "cannot read the video (stage {}): {}", self.stage, self.message)
     }
 }
 
-impl std::error::Error for VideoError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
-}
+impl std::error::Error for VideoError {}
 
 pub(super) fn timeout(doing: &str) -> VideoError {
     let error =

@@ -77,7 +77,7 @@ pub struct VideoFacts {
     #[serde(skip_serializing_if = "is_zero")]
     pub unordered_times: u32,
     /// The number of frames that were not decoded because no wanted frame needs them. They are counted by their
-    /// packets, and damage in them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
+    /// packets, and damage in them stays unknown. Always 0 with [`decode_all`](super::VideoOptions::decode_all).
     pub undecoded_frames: u32,
     /// Why the whole video, or most of it, was decoded for a segment of it, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]

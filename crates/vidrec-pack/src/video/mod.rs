@@ -49,7 +49,7 @@
 //!
 //! # What is decoded
 //!
-//! The wanted frames do not need most packets. vidrec skips the others ([`Decode::Needed`]) if the packets
+//! The wanted frames do not need most packets. vidrec skips the others, unless [`VideoOptions::decode_all`] is set, if the packets
 //! themselves prove which frames exist and which other frames each of them refers to:
 //!
 //! * The codec is H.264 or HEVC in a container that stores parameter sets separately (MP4, Matroska, FLV), VP8,
@@ -71,7 +71,7 @@
 //! Every frame that comes out must have the time and key flag that its packet promised, in order and without a
 //! mark of damage. None may be missing, and the decoder may not return or log a single error. Otherwise vidrec
 //! discards everything and decodes the whole stream, as it does with any stream that does not meet the conditions.
-//! The pictures are those of [`Decode::All`], bit for bit. The cost is that less is known about skipped packets:
+//! The pictures are those of a whole decode, bit for bit. The cost is that less is known about skipped packets:
 //! damage in them stays unknown, and frames that they promise count even if they would not decode.
 //! [`VideoFacts::undecoded_frames`] is the number of these frames.
 //!
@@ -111,9 +111,8 @@ pub use facts::{TimeGap, VideoFacts};
 #[doc(hidden)]
 pub use ffmpeg::init;
 pub use ffmpeg::{ffmpeg_version, libraries};
-pub use options::{Decode, FrameSize, VideoOptions};
+pub use options::{FrameSize, VideoOptions};
 pub use sample::{Video, sample};
 pub(crate) use timeline::ExactTimes;
 pub use timeline::{Choose, Moment, Timeline};
-pub(crate) use timeline::{FullColor, NumberFrame};
 pub use timeline::{SampledFrame, SampledVideo};

@@ -32,24 +32,14 @@ pub enum FrameSize {
     Original,
 }
 
-/// How much of a video is decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Decode {
-    /// Only what the wanted frames need, if that is certain; see [the rule](crate::video#what-is-decoded).
-    #[default]
-    Needed,
-    /// Everything. This finds all damage.
-    All,
-}
-
 /// How to read a video.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VideoOptions {
     /// The size of the pictures. Default: 256 pixels on the shorter side.
     pub size: FrameSize,
-    /// How much to decode. Default: what the wanted frames need.
-    pub decode: Decode,
+    /// Decode everything, which finds all damage. Default: what the wanted frames need, if that is certain; see
+    /// [the rule](crate::video#what-is-decoded).
+    pub decode_all: bool,
     /// The wall-clock time after which reading stops with an error. Default: 10 minutes.
     ///
     /// It is checked at each read, packet and frame. The time of the callback of
@@ -57,8 +47,6 @@ pub struct VideoOptions {
     pub timeout: Duration,
     /// The most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
     pub max_pixels: u64,
-    /// The longest video, by the times of its packets; a longer one fails before it is decoded. Default: no limit.
-    pub max_duration: Option<Duration>,
     /// Accept pictures of more than 12 bits a channel, and keep the upper 8 of their bits. Off by default.
     ///
     /// Without it such a video fails, because depth maps and measurements in 16 bits would become worthless.
@@ -67,40 +55,22 @@ pub struct VideoOptions {
     ///
     /// A longer video is read twice, with the same result.
     pub keep_bytes: usize,
-    /// Whether frames of the first one's size also come with all of their color, to measure what JPEGs lose.
-    #[doc(hidden)]
-    pub full_color: bool,
 }
 
 impl Default for VideoOptions {
     fn default() -> Self {
         VideoOptions {
             size: FrameSize::ShortSide(256),
-            decode: Decode::Needed,
+            decode_all: false,
             timeout: Duration::from_secs(600),
             max_pixels: limits::MAX_PIXELS,
-            max_duration: None,
             reduce_depth: false,
             keep_bytes: 64 << 20,
-            full_color: false,
         }
     }
 }
 
 impl VideoOptions {
-    /// Refuses a video of this many seconds if it is longer than [`max_duration`](Self::max_duration).
-    pub(super) fn check_duration(&self, seconds: Option<f64>) -> Result<(), VideoError> {
-        match (seconds, self.max_duration) {
-            (Some(seconds), Some(limit)) if seconds > limit.as_secs_f64() => {
-                let error = Error::limit("the video is too long")
-                    .expected(format!("at most {} s", limit.as_secs_f64()))
-                    .found(format!("{seconds:.1} s"));
-                Err(VideoError::new(Stage::Limit, error))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Refuses pictures with more than [`max_pixels`](Self::max_pixels).
     pub(super) fn check_pixels(&self, (width, height): (u32, u32)) -> Result<(), VideoError> {
         let limit = self.max_pixels;

@@ -8,10 +8,10 @@ use super::container::{Deadline, Input, Packets, StreamInfo, VideoFile};
 use super::decode::{DecodePass, Keep, Make, PacketMap};
 use super::error::{Stage, VideoError, refused_size};
 use super::ffmpeg::init;
-use super::options::{Decode, VideoOptions};
+use super::options::VideoOptions;
 use super::picture::{Size, display_size, target_size};
 use super::timeline::{Choose, Timeline};
-use super::timeline::{NumberFrame, SampledFrame, SampledVideo};
+use super::timeline::{SampledFrame, SampledVideo};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
@@ -62,23 +62,14 @@ impl Video {
     pub(crate) fn open_file(file: VideoFile, options: &VideoOptions) -> Result<Self, VideoError> {
         init();
         let deadline = Deadline::new(from_now(options.timeout));
-        let open = || {
-            let input = Input::open(&file, &deadline)?;
-            let (stream, file_bytes, deadline) = (input.stream_info()?, input.file_bytes(), deadline.clone());
-            let (file, options) = (file.clone(), options.clone());
-            Ok(Video { file, options, deadline, file_bytes, input: Some(input), stream, known: None })
-        };
-        open().map_err(|e: VideoError| e.of_file(file.path()))
+        let input = Input::open(&file, &deadline)?;
+        let (stream, file_bytes, options) = (input.stream_info()?, input.file_bytes(), options.clone());
+        Ok(Video { file, options, deadline, file_bytes, input: Some(input), stream, known: None })
     }
 
     /// Starts the timeout again, for another clip of the video.
     pub(crate) fn begin_again(&mut self) {
         self.deadline.set(from_now(self.options.timeout));
-    }
-
-    /// Says whether the next frames come with all of their color.
-    pub(crate) fn set_full_color(&mut self, on: bool) {
-        self.options.full_color = on;
     }
 
     /// Gives back most of the memory that the packets of the video take, until another clip is made of it. Returns `None`
@@ -107,7 +98,6 @@ impl Video {
         let is_even = stored.is_some_and(|(w, h)| w % 2 == 0 && h % 2 == 0);
         let bytes_per_pixel = if is_even { 3 + 3 + 2 + 2 } else { 6 + 6 + 2 + 2 };
         // The first, the second and the fourth of these, with all chroma.
-        let bytes_per_pixel = bytes_per_pixel + if self.options.full_color { 6 + 6 + 3 } else { 0 };
         let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
         OVERHEAD.saturating_add(packets).saturating_add(decoder).saturating_add(in_hand)
     }
@@ -170,16 +160,16 @@ impl Video {
         choose: Choose<'_>,
         make: &mut dyn FnMut(SampledFrame) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        run(self, choose, Make::Picture(make)).map_err(|e| e.of_file(self.file.path()))
+        run(self, choose, Make::Picture(make))
     }
 
     /// Does the same for the numbers of gray frames, of which the options change none.
     pub(crate) fn sample_numbers<T>(
         &mut self,
         choose: Choose<'_>,
-        make: &mut dyn FnMut(NumberFrame) -> T,
+        make: &mut dyn FnMut((Vec<u16>, [usize; 2])) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        run(self, choose, Make::Numbers(make)).map_err(|e| e.of_file(self.file.path()))
+        run(self, choose, Make::Numbers(make))
     }
 
     /// Returns why every frame takes a decode of the whole video or of most of it, if its packets have been read and show
@@ -192,7 +182,7 @@ impl Video {
     fn know(&mut self) -> Result<(), VideoError> {
         let Some(mut input) = self.input.take() else { return Ok(()) };
         let packets = Packets::scan(&mut input, &self.stream, self.file.clone(), self.options.keep_bytes)?;
-        let map = (self.options.decode == Decode::Needed).then(|| PacketMap::of(&packets, &self.stream));
+        let map = (!self.options.decode_all).then(|| PacketMap::of(&packets, &self.stream));
         self.known = Some(KnownPackets { guess: packets.timeline(&self.stream), packets, map });
         Ok(())
     }
@@ -218,7 +208,6 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
     let Some(KnownPackets { packets, guess, map }) = known else {
         return Err(VideoError::new(Stage::Decode, Error::decode("an earlier attempt to read the video failed")));
     };
-    options.check_duration(packets.seconds(stream))?;
 
     let pass = DecodePass { stream, packets, options, deadline: deadline.at() };
     // `choose` may fail for the estimate. Only a failure for the true timeline counts.

@@ -1,7 +1,6 @@
 //! The frames of a video, the clock of their times, and the result of reading some.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use super::facts::VideoFacts;
 use vidrec_format::error::Result;
@@ -94,24 +93,12 @@ impl Timeline {
 /// timeline that was decoded. It should depend on the timeline alone.
 pub type Choose<'a> = &'a dyn Fn(&Timeline) -> Result<Vec<u32>>;
 
-/// A chosen frame as it is stored in the video: one number to a pixel, in row-major order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NumberFrame {
-    /// The numbers of the first component, luma or gray, neither scaled nor turned.
-    pub numbers: Vec<u16>,
-    pub width: u32,
-    pub height: u32,
-}
-
 /// One chosen frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SampledFrame {
     /// The picture, upright and at the requested size.
     pub image: Planes,
-    /// The same in RGB with all of its color, if [`VideoOptions::full_color`](super::VideoOptions::full_color) asks for it.
-    #[doc(hidden)]
-    pub full_color: Option<FullColor>,
     /// The presentation time in units of [`SampledVideo::time_base`].
     ///
     /// This is the time that the file gives, if it can be right; see [what counts as a
@@ -120,16 +107,6 @@ pub struct SampledFrame {
     pub pts: i64,
     /// The ordinal of the frame among all frames that decode, from 0.
     pub source_index: u32,
-}
-
-/// A picture in RGB, of which no chroma was left out.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FullColor {
-    /// 3 bytes a pixel, rows from the top.
-    pub rgb: Vec<u8>,
-    /// The time that it took to make.
-    pub took: Duration,
 }
 
 /// The result of [`sample`](super::sample).

@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 
-use super::frame_choice::FrameChoice;
-use super::options::{ClipRecipe, FrameOptions};
+use super::options::{ClipRecipe, FrameChoice, FrameOptions};
 use crate::plan::{Job, Segment, SegmentClock};
 use crate::track::PlannedTrack;
 use crate::video::{Stage, TimeGap, Timeline, VideoError};

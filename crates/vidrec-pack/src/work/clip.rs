@@ -2,16 +2,15 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::choose::{check_times, clock_start, select};
-use super::encode::EncodedFrame;
 use super::memory::{self, HeldMemory};
 use super::options::{ClipRecipe, Quality};
-use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
+use super::packed::{PackedClip, PackedFrame, PackedVideo, repeated_frames};
+use super::video::EncodedFrame;
 use super::{fault, pictures, tracks, video};
 use crate::plan::{self, Job, nanoseconds};
 use crate::video::{SampledVideo, Stage, Timeline, VideoError};
@@ -35,7 +34,7 @@ pub(crate) fn pack_one(
     recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     alone: bool,
-) -> Result<Vec<PackedClip>, VideoError> {
+) -> Result<PackedVideo, VideoError> {
     let mut needed = memory::PER_THREAD;
     let pack = AssertUnwindSafe(|| sample_and_encode(job, recipe, held, &mut needed));
     let packed = catch_unwind(pack).unwrap_or_else(|panic| {
@@ -45,7 +44,7 @@ pub(crate) fn pack_one(
     });
     let packed = packed.map_err(|failure| if alone { failure.when_alone(needed) } else { failure });
     // JPEGs that were made and then thrown away no longer count.
-    held.set(packed.as_ref().map_or(0, |clips| held_bytes(clips)));
+    held.set(packed.as_ref().map_or(0, PackedVideo::held_bytes));
     packed
 }
 
@@ -54,7 +53,7 @@ fn sample_and_encode(
     recipe: ClipRecipe<'_>,
     held: &mut HeldMemory<'_>,
     needed: &mut u64,
-) -> Result<Vec<PackedClip>, VideoError> {
+) -> Result<PackedVideo, VideoError> {
     if let Some(fault) = &job.fault {
         return Err(VideoError::new(Stage::Open, Error::decode(&**fault)));
     }
@@ -88,22 +87,22 @@ fn sample_and_encode(
     let (sound, facts) = tracks::sound_of_video(job, recipe, tracks::part(window.as_ref()), deadline)?;
     source.facts.audio = facts;
     (source.facts.thinned, source.facts.time_gap) = (choice.thinned, choice.gap);
-    let jpegs = Arc::new(source.frames.iter_mut().map(|frame| std::mem::take(&mut frame.jpeg)).collect());
-    let measured: Arc<Vec<_>> = Arc::new(source.frames.iter().filter_map(|frame| frame.measured).collect());
+    let jpegs = source.frames.iter_mut().map(|frame| std::mem::take(&mut frame.jpeg)).collect();
+    let measured: Vec<_> = source.frames.iter().filter_map(|frame| frame.measured).collect();
     let quality = recipe.pictures.quality.target().and_then(|_| describe_quality(&measured));
     source.frames.iter_mut().for_each(|frame| frame.pts = frame.pts.saturating_sub(begin));
     let begin_ns = nanoseconds(begin, source.time_base);
     let draws = recipe.frames.draws > 1;
     let clip = |(draw, selection): (u32, &Selection)| {
         let mut clip = assemble(job, &source, selection, draws.then_some(draw), quality.as_ref())?;
-        (clip.jpegs, clip.measured) = (Arc::clone(&jpegs), Arc::clone(&measured));
         let mut tracks = tracks::of_clip(job, recipe, window.as_ref(), &selection.frames, held.memory())?;
         tracks.extend(sound.clone());
         clip.tracks = tracks.into_iter().map(|track| earlier(track, begin_ns)).collect::<Result<_, _>>()?;
         held.add(clip.tracks.iter().map(|track| track.bytes.len()).sum());
         Ok(clip)
     };
-    (0..).zip(&choice.selections).map(clip).collect()
+    let clips = (0..).zip(&choice.selections).map(clip).collect::<Result<_, _>>()?;
+    Ok(PackedVideo { clips, jpegs, measured, facts: source.facts })
 }
 
 /// Moves a track to a clock that begins later.
@@ -160,7 +159,7 @@ fn assemble(
         time_base: source.time_base,
         short: selection.short,
     };
-    Ok(PackedClip { info, frames, facts: source.facts.clone(), ..PackedClip::default() })
+    Ok(PackedClip { info, frames, tracks: Vec::new() })
 }
 
 /// Returns the entry `jpeg` of the clip attribute `video`: the lowest and highest quality, and the lowest

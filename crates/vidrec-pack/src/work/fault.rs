@@ -5,6 +5,10 @@ use std::io::Read;
 use super::video_store::VideoStore;
 use crate::video::VideoError;
 
+#[cfg(all(target_os = "linux", debug_assertions))]
+#[path = "tests/escape.rs"]
+mod escape;
+
 /// Returns what `VIDREC_DECODER_FAULT` says for this video, in a debug build.
 fn planned(source: &str) -> Option<(String, String)> {
     let plan = std::env::var("VIDREC_DECODER_FAULT").ok().filter(|_| cfg!(debug_assertions))?;
@@ -27,14 +31,14 @@ pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), VideoError
             std::thread::park();
         },
         #[cfg(all(target_os = "linux", debug_assertions))]
-        "kill" => super::escape::die(),
+        "kill" => escape::die(),
         #[cfg(not(target_os = "linux"))]
         "kill" => {
             let kill = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
             drop(kill);
         }
         #[cfg(all(target_os = "linux", debug_assertions))]
-        "escape" => return super::escape::attempt(&how, store),
+        "escape" => return escape::attempt(&how, store),
         _ => {}
     }
     let _ = (how, store);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::messages::RunClient;
 use super::options::Resources;
-use super::run_client::RunClient;
 
 /// The default bound for each thread. A video of 3840x2160 pixels with 10 bits fits.
 pub(super) const PER_THREAD: u64 = 480 << 20;
@@ -31,8 +31,6 @@ struct MemoryState {
     holders: u32,
     /// Bytes of JPEGs.
     held: u64,
-    /// Threads that wait for a share.
-    waiting: u32,
 }
 
 /// A share of a [`MemoryBound`], given back on drop.
@@ -49,7 +47,7 @@ impl MemoryBound {
     }
 
     fn new(most: u64) -> Self {
-        let state = MemoryState { decoding: 0, holders: 0, held: 0, waiting: 0 };
+        let state = MemoryState { decoding: 0, holders: 0, held: 0 };
         MemoryBound { most, run: None, state: Mutex::new(state), freed: Condvar::new() }
     }
 
@@ -64,11 +62,9 @@ impl MemoryBound {
     pub fn share(&self, bytes: u64) -> MemoryShare<'_> {
         self.run.iter().for_each(|run| run.reserve(bytes));
         let mut state = self.state.lock();
-        state.waiting += 1;
         while state.holders > 0 && state.decoding.saturating_add(state.held).saturating_add(bytes) > self.most {
             self.freed.wait(&mut state);
         }
-        state.waiting -= 1;
         state.decoding = state.decoding.saturating_add(bytes);
         state.holders += 1;
         MemoryShare { memory: self, bytes }
@@ -189,9 +185,7 @@ mod tests {
                 let _share = memory.share(40);
                 second_has_begun.store(1, SeqCst);
             });
-            while memory.state.lock().waiting == 0 && second_has_begun.load(SeqCst) == 0 {
-                thread::yield_now();
-            }
+            (0..1000).for_each(|_| thread::yield_now());
             assert_eq!(second_has_begun.load(SeqCst), 0, "10 of 100 are used for decoding, 90 by JPEGs");
             drop(waiting); // written
         });

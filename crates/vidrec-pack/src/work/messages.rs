@@ -9,14 +9,15 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, BufReader, BufWriter, IoSlice, IoSliceMut, Read, Stdin, Write};
 use std::mem::{MaybeUninit, take};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::cmsg_space;
 use rustix::io::retry_on_intr;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -27,17 +28,15 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::packed::{PackedClip, PackedFrame};
+use super::packed::PackedVideo;
 use super::stamp::Stamp;
 use crate::plan::Job;
 use crate::system_path;
 use crate::track::PlannedTrack;
-use crate::video::{Stage, VideoError, VideoFacts};
-use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
+use crate::video::{Stage, VideoError};
 use vidrec_format::error::Error;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
-use vidrec_format::machine::Shortage;
 use vidrec_jpeg::{Measured, Scores};
 
 /// The number of bytes that are read or written at a time, if there are that many.
@@ -74,8 +73,6 @@ pub(crate) struct Request {
     pub measure: bool,
     /// The types and shapes of the tracks.
     pub tracks: Vec<PlannedTrack>,
-    /// The number of channels of all sound, if the first video decided it.
-    pub channels: Option<u32>,
     /// The stamp of the video, if several clips are made of it.
     pub shared: Option<Stamp>,
 }
@@ -88,7 +85,7 @@ pub(crate) struct PictureFolder {
     #[serde(with = "system_path::several")]
     pub pictures: Vec<PathBuf>,
     /// Why the folder could not be listed.
-    pub failure: Option<FailureMessage>,
+    pub failure: Option<VideoError>,
 }
 
 /// A request of a worker while it packs a video.
@@ -109,59 +106,29 @@ pub(crate) enum Answer {
     NoFile,
     /// A system error.
     SystemError(i32),
-    Failed(FailureMessage),
+    Failed(VideoError),
     /// There is room in memory.
     Memory,
 }
 
-/// Why a video has no clip.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct FailureMessage {
-    stage: Stage,
-    message: String,
-    shortage: Option<Shortage>,
-    is_lost: bool,
-}
-
-impl From<&VideoError> for FailureMessage {
-    fn from(e: &VideoError) -> Self {
-        FailureMessage { stage: e.stage, message: e.message(), shortage: e.shortage(), is_lost: e.is_lost }
-    }
-}
-
-impl From<FailureMessage> for VideoError {
-    fn from(FailureMessage { stage, message, shortage, is_lost }: FailureMessage) -> Self {
-        VideoError { is_lost, ..VideoError::new(stage, Error::decode("")).reworded(message, shortage) }
-    }
-}
-
-/// The measurements of a JPEG: its quality, PSNR, SSIM, PSNR of RGB, and the nanoseconds that measuring took. PSNR and SSIM
-/// are the bits of the numbers, because text would change them.
-type MeasuredBits = (u8, u64, u64, Option<u64>, u64);
+/// The quality, PSNR and SSIM of a JPEG. PSNR and SSIM are the bits of the numbers, because JSON has no infinity.
+type MeasuredBits = (u8, u64, u64);
 
 /// A message of a worker that packs a video.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Asks(Ask),
-    /// The clips, without their JPEGs and the bytes of their tracks, which follow.
-    Packed {
-        clips: Vec<(ClipInfo, Vec<PackedFrame>, Vec<EncodedTrack>)>,
-        facts: Box<VideoFacts>,
-        jpegs: u32,
-        measured: Vec<MeasuredBits>,
-    },
-    Failed(FailureMessage),
+    /// The video, without its JPEGs, of which there are so many, and the bytes of its tracks. They follow.
+    Packed(Box<PackedVideo>, u32, Vec<MeasuredBits>),
+    Failed(VideoError),
 }
 
 /// A message that came from a worker.
 pub(crate) enum FromWorker {
     Asks(Ask),
     /// The video is done.
-    Packed(PackResult),
+    Packed(Result<PackedVideo, VideoError>),
 }
-
-/// The result of packing a video.
-pub(crate) type PackResult = Result<Vec<PackedClip>, VideoError>;
 
 /// One end of the socket between a run and a worker.
 #[derive(Debug)]
@@ -258,27 +225,22 @@ pub(crate) fn send_ask<S: AsFd>(channel: &mut Channel<S>, ask: Ask) -> io::Resul
 }
 
 /// Sends the result of packing a video.
-pub(crate) fn send_packed(out: &mut impl Write, packed: PackResult) -> io::Result<()> {
-    let (reply, jpegs, tracks) = match packed {
-        Ok(mut clips) => {
-            // All clips of a video share its JPEGs and facts.
-            let shared = clips.first().map(|c| (Arc::clone(&c.jpegs), c.facts.clone(), Arc::clone(&c.measured)));
-            let (jpegs, facts, measured) = shared.unwrap_or_default();
-            let measured = measured.iter().map(|m| {
-                let took = u64::try_from(m.took.as_nanos()).unwrap_or(u64::MAX);
-                (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits(), m.rgb_psnr.map(f64::to_bits), took)
-            });
-            let tracks: Vec<Vec<u8>> =
-                clips.iter_mut().flat_map(|c| &mut c.tracks).map(|t| take(&mut t.bytes)).collect();
-            let clips = clips.into_iter().map(|clip| (clip.info, clip.frames, clip.tracks)).collect();
-            let (facts, measured) = (Box::new(facts), measured.collect());
-            (Reply::Packed { clips, facts, jpegs: jpegs.len() as u32, measured }, jpegs, tracks)
+pub(crate) fn send_packed(out: &mut impl Write, packed: Result<PackedVideo, VideoError>) -> io::Result<()> {
+    let (reply, following) = match packed {
+        Ok(mut video) => {
+            let bits = |m: &Measured| (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits());
+            let measured = video.measured.iter().map(bits).collect();
+            let mut following = take(&mut video.jpegs);
+            let jpegs = following.len() as u32;
+            let tracks = video.clips.iter_mut().flat_map(|clip| &mut clip.tracks);
+            following.extend(tracks.map(|track| take(&mut track.bytes)));
+            (Reply::Packed(Box::new(video), jpegs, measured), following)
         }
-        Err(failure) => (Reply::Failed((&failure).into()), Arc::default(), Vec::new()),
+        Err(failure) => (Reply::Failed(failure), Vec::new()),
     };
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
     send_bytes(&mut out, &serde_json::to_vec(&reply)?)?;
-    jpegs.iter().chain(&tracks).try_for_each(|bytes| send_bytes(&mut out, bytes))?;
+    following.iter().try_for_each(|bytes| send_bytes(&mut out, bytes))?;
     out.flush()
 }
 
@@ -287,35 +249,26 @@ pub(crate) fn send_packed(out: &mut impl Write, packed: PackResult) -> io::Resul
 /// Returns an error if the worker has ended or the message is invalid.
 pub(crate) fn receive_from_worker(input: &mut impl Read, most: u64) -> io::Result<FromWorker> {
     let input = &mut input.take(most);
-    let (mut clips, facts, count, measured) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
-        Reply::Packed { clips, facts, jpegs, measured } => (clips, facts, jpegs, measured),
-        Reply::Failed(failure) => return Ok(FromWorker::Packed(Err(failure.into()))),
+    let (mut video, jpegs, measured) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
+        Reply::Packed(video, jpegs, measured) => (video, jpegs, measured),
+        Reply::Failed(failure) => return Ok(FromWorker::Packed(Err(failure))),
         Reply::Asks(ask) => return Ok(FromWorker::Asks(ask)),
     };
-    if clips.iter().flat_map(|(_, frames, _)| frames).any(|f| f.jpeg >= count as usize) {
+    if video.clips.iter().flat_map(|clip| &clip.frames).any(|frame| frame.jpeg >= jpegs as usize) {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut jpegs = Vec::new();
-    for _ in 0..count {
-        jpegs.push(receive_bytes(input, limits::MAX_RECORD_BYTES as u32)?.ok_or(io::ErrorKind::UnexpectedEof)?);
+    for _ in 0..jpegs {
+        video.jpegs.push(receive_bytes(input, limits::MAX_RECORD_BYTES as u32)?.ok_or(io::ErrorKind::UnexpectedEof)?);
     }
-    for track in clips.iter_mut().flat_map(|(_, _, tracks)| tracks) {
+    for track in video.clips.iter_mut().flat_map(|clip| &mut clip.tracks) {
         track.bytes = receive_bytes(input, u32::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     }
-    let measured = measured.into_iter().map(|(quality, psnr, ssim, rgb_psnr, took)| {
+    let measured = measured.into_iter().map(|(quality, psnr, ssim)| {
         let scores = Scores { psnr: f64::from_bits(psnr), ssim: f64::from_bits(ssim) };
-        Measured { quality, scores, rgb_psnr: rgb_psnr.map(f64::from_bits), took: Duration::from_nanos(took) }
+        Measured { quality, scores }
     });
-    let (jpegs, measured) = (Arc::new(jpegs), Arc::new(measured.collect()));
-    let clip = |(info, frames, tracks)| PackedClip {
-        info,
-        frames,
-        tracks,
-        jpegs: Arc::clone(&jpegs),
-        measured: Arc::clone(&measured),
-        facts: (*facts).clone(),
-    };
-    Ok(FromWorker::Packed(Ok(clips.into_iter().map(clip).collect())))
+    video.measured = measured.collect();
+    Ok(FromWorker::Packed(Ok(*video)))
 }
 
 fn send_bytes(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
@@ -342,14 +295,70 @@ fn receive_bytes(input: &mut impl Read, limit: u32) -> io::Result<Option<Vec<u8>
     Ok(Some(bytes))
 }
 
+/// A worker's connection to its run, which opens files and shares out memory, because a worker may do neither.
+#[derive(Debug)]
+pub(crate) struct RunClient(Mutex<BufReader<Channel<Stdin>>>);
+
+impl RunClient {
+    /// Connects over standard input, and greets the run.
+    pub fn connect(greeting: &Greeting) -> io::Result<Arc<Self>> {
+        let mut channel = Channel::new(io::stdin());
+        channel.get_mut().send(greeting, None)?;
+        Ok(Arc::new(RunClient(Mutex::new(channel))))
+    }
+
+    /// Returns the next video to pack; `None` when the run ends.
+    pub fn next(&self) -> io::Result<Option<Request>> {
+        receive(&mut *self.0.lock())
+    }
+
+    /// Returns the result of a video.
+    pub fn reply(&self, packed: Result<PackedVideo, VideoError>) -> io::Result<()> {
+        send_packed(self.0.lock().get_mut(), packed)
+    }
+
+    /// Waits until there is room for this many bytes of memory.
+    pub fn reserve(&self, bytes: u64) {
+        // If the run has ended, this process ends too.
+        let _ = self.ask(Ask::Memory(bytes));
+    }
+
+    /// Returns an open file that the job names, and its length; `None` if it is not a regular file.
+    pub fn file(&self, path: &Path) -> Result<io::Result<Option<(File, u64)>>, VideoError> {
+        let unexpected = |answer| io::Error::new(io::ErrorKind::InvalidData, format!("the run answered {answer:?}"));
+        Ok(match self.ask(Ask::File(path.into())) {
+            Ok((Answer::File(length), Some(file))) => Ok(Some((file, length))),
+            // The file did arrive, but this process may not have more files open.
+            Ok((Answer::File(_), None)) => Err(io::Error::from_raw_os_error(libc::EMFILE)),
+            Ok((Answer::NoFile, _)) => Ok(None),
+            Ok((Answer::SystemError(code), _)) => Err(io::Error::from_raw_os_error(code)),
+            Ok((Answer::Failed(failure), _)) => return Err(failure),
+            Ok((answer @ Answer::Memory, _)) => Err(unexpected(answer)),
+            Err(e) => {
+                return Err(VideoError::new(Stage::Open, Error::io("ask the run", "standard input", e)));
+            }
+        })
+    }
+
+    fn ask(&self, ask: Ask) -> io::Result<(Answer, Option<File>)> {
+        let mut channel = self.0.lock();
+        send_ask(channel.get_mut(), ask)?;
+        let answer = receive(&mut *channel)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let file = matches!(answer, Answer::File(_)).then(|| channel.get_mut().take_file()).flatten();
+        Ok((answer, file))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Seek;
 
     use super::*;
-    use vidrec_core::dataset::writer::{Track, TrackValues};
+    use crate::video::VideoFacts;
+    use crate::work::packed::{PackedClip, PackedFrame};
+    use vidrec_core::dataset::writer::{ClipInfo, Track, TrackValues};
 
-    fn receive_reply(input: &mut impl Read) -> io::Result<PackResult> {
+    fn receive_reply(input: &mut impl Read) -> io::Result<Result<PackedVideo, VideoError>> {
         match receive_from_worker(input, u64::MAX)? {
             FromWorker::Packed(packed) => Ok(packed),
             FromWorker::Asks(ask) => panic!("{ask:?}"),
@@ -361,31 +370,29 @@ mod tests {
         let info = ClipInfo { source: "a".into(), ..ClipInfo::default() };
         let frames =
             vec![PackedFrame { jpeg: 1, pts: -5, source_index: 7 }, PackedFrame { jpeg: 0, pts: 1, source_index: 8 }];
-        let jpegs = Arc::new(vec![vec![1, 2], vec![]]);
         let track = Track { values: TrackValues::U8(vec![5, 6]), name: "t".into(), ..Track::default() };
         let track = track.encode(2).unwrap();
-        let scores = Scores { psnr: f64::INFINITY, ssim: 0.1 + 0.2 };
-        let measured = Arc::new(vec![Measured { quality: 90, scores, rgb_psnr: Some(0.3), took: Duration::ZERO }]);
         let draw = |draw: u32| PackedClip {
             info: ClipInfo { label: Some(draw), ..info.clone() },
-            jpegs: Arc::clone(&jpegs),
             frames: frames.clone(),
-            measured: Arc::clone(&measured),
-            facts: VideoFacts::default(),
             tracks: vec![track.clone()],
         };
+        let scores = Scores { psnr: f64::INFINITY, ssim: 0.1 + 0.2 };
+        let (jpegs, measured) = (vec![vec![1, 2], vec![]], vec![Measured { quality: 90, scores }]);
+        let (clips, facts) = (vec![draw(3), draw(4)], VideoFacts::default());
         let mut bytes = Vec::new();
-        send_packed(&mut bytes, Ok(vec![draw(3), draw(4)])).unwrap();
+        let video = PackedVideo { clips, jpegs: jpegs.clone(), measured: measured.clone(), facts };
+        send_packed(&mut bytes, Ok(video)).unwrap();
         let failure = VideoError { is_lost: true, ..VideoError::new(Stage::Open, Error::decode("no")) };
         send_packed(&mut bytes, Err(failure)).unwrap();
         let mut input = bytes.as_slice();
-        let clips = receive_reply(&mut input).unwrap().unwrap();
+        let video = receive_reply(&mut input).unwrap().unwrap();
+        let clips = &video.clips;
         assert_eq!((clips.len(), clips[0].info.label, clips[1].info.label), (2, Some(3), Some(4)));
-        assert_eq!(clips[1].tracks, [track]);
-        assert_eq!(clips[1].measured, measured);
-        assert_eq!((&clips[1].jpegs, clips[1].frames[0].pts, clips[1].frames[1].source_index), (&jpegs, -5, 8));
+        assert_eq!((&clips[1].tracks, &video.measured, &video.jpegs), (&vec![track], &measured, &jpegs));
+        assert_eq!((clips[1].frames[0].pts, clips[1].frames[1].source_index), (-5, 8));
         let failure = receive_reply(&mut input).unwrap().err().unwrap();
-        assert_eq!((failure.stage, failure.message(), failure.is_lost), (Stage::Open, "no".into(), true));
+        assert_eq!((failure.stage, &*failure.message, failure.is_lost), (Stage::Open, "no", true));
         assert!(receive_reply(&mut input).is_err(), "the end");
         for cut in 0..bytes.len() {
             let mut input = &bytes[..cut];

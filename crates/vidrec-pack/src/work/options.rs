@@ -8,18 +8,18 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::frame_choice::FrameChoice;
 use super::stamp::Stamp;
 use super::video_store::VideoStore;
 use crate::arguments::{self, MAX_DRAWS, NumberOrText, Seconds};
 use crate::plan::InputOptions;
 use crate::track::PlannedTrack;
-use crate::video::{Decode, FrameSize};
+use crate::video::FrameSize;
 use vidrec_core::dataset::writer::Sharding;
 use vidrec_core::threads;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::limits;
-use vidrec_format::sampler::{Rule, ShortVideo};
+use vidrec_format::limits::MAX_FRAMES_PER_CLIP;
+use vidrec_format::sampler::{RateRule, Rule, ShortVideo};
 use vidrec_format::words::serde_by_text;
 use vidrec_jpeg::QualityTarget;
 
@@ -100,40 +100,21 @@ impl FrameOptions {
         if self.cut && self.max_frames.is_none() {
             return Err(Error::usage("frames can only be cut at a maximum").hint(Hint::Set("max_frames")));
         }
-        match self.frames.pace() {
-            None => self.check_fixed(),
-            Some(_) => self.check_paced(),
-        }
-    }
-
-    fn check_fixed(&self) -> Result<()> {
-        if self.max_frames.is_some() {
-            return Err(Error::usage("option max_frames: the number of frames is fixed, so it has no maximum")
-                .help("choose frames at a pace: a rate, every Kth, all, or the key frames"));
-        }
-        self.check_draws(self.sample.is_random())
-    }
-
-    fn check_paced(&self) -> Result<()> {
-        if self.sample != Rule::default() {
+        let is_paced = self.frames.pace().is_some();
+        if is_paced && self.sample != Rule::default() {
             return Err(Error::usage(format!("the rule {} chooses a fixed number of frames", self.sample))
                 .found(format!("frames {}", self.frames))
                 .hint(Hint::Unset("sample")));
         }
-        self.check_draws(false)
-    }
-
-    fn check_draws(&self, are_random: bool) -> Result<()> {
-        if self.draws > 1 && !are_random {
+        if !is_paced && self.max_frames.is_some() {
+            return Err(Error::usage("option max_frames: the number of frames is fixed, so it has no maximum")
+                .help("choose frames at a pace: a rate, every Kth, all, or the key frames"));
+        }
+        if self.draws > 1 && (is_paced || !self.sample.is_random()) {
             return Err(Error::usage("several draws of a video would all be the same")
                 .help("choose a random rule: random or random-clip"));
         }
         Ok(())
-    }
-
-    /// Which parts of a video are decoded.
-    pub(crate) fn decode(&self) -> Decode {
-        if self.decode_all { Decode::All } else { Decode::Needed }
     }
 }
 
@@ -207,10 +188,6 @@ pub struct LimitOptions {
     #[cfg_attr(feature = "clap", arg(long, default_value_t = LimitOptions::default().max_pixels, value_name = "N", hide_short_help = true, value_parser = arguments::number_of::<u64>("max_pixels")))]
     #[schemars(range(min = 1))]
     pub max_pixels: u64,
-    /// The longest video, in seconds by the times of its frames; a longer one fails. [default: no limit]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = Seconds::above_zero))]
-    #[schemars(with = "Option<f64>")]
-    pub max_duration: Option<Seconds>,
     /// How many shards to make, with the same number of videos each, in order; or each:N for N videos in each; or about how
     /// large, such as 1GiB, by an estimate. An interrupted pack loses the shard at work. [default: 256MB, or less where that
     /// takes two cores more than a minute]
@@ -225,7 +202,6 @@ impl Default for LimitOptions {
             max_failures: None,
             timeout: Seconds(Duration::from_secs(600)),
             max_pixels: limits::MAX_PIXELS,
-            max_duration: None,
             shards: None,
         }
     }
@@ -340,18 +316,6 @@ impl Quality {
     }
 }
 
-impl From<u8> for Quality {
-    fn from(level: u8) -> Self {
-        Quality::Level(level)
-    }
-}
-
-impl From<QualityTarget> for Quality {
-    fn from(target: QualityTarget) -> Self {
-        Quality::Least(target)
-    }
-}
-
 impl fmt::Display for Quality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -437,10 +401,166 @@ pub(crate) struct ClipRecipe<'a> {
     pub limits: &'a LimitOptions,
     pub store: &'a VideoStore,
     pub tracks: &'a [PlannedTrack],
-    /// The number of channels of all sound, if the first video decides it; `None` until it has.
-    pub channels: Option<u32>,
     /// Whether each JPEG is compared with its picture.
     pub measure: bool,
     /// The stamp of the video, if several clips are made of it, so that it stays open for them.
     pub shared: Option<Stamp>,
+}
+
+/// How many frames of a video become a clip.
+///
+/// In text (`FromStr`, `Display`, serde): a number such as `8`, `fps:RATE`, `every:K`, `all` or `keyframes`.
+///
+/// ```
+/// use vidrec::pack::FrameChoice;
+/// use vidrec::sampler::RateRule;
+///
+/// assert_eq!("8".parse::<FrameChoice>()?, FrameChoice::Count(8));
+/// assert_eq!("every:5".parse::<FrameChoice>()?, FrameChoice::At(RateRule::Every(5)));
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameChoice {
+    /// This many frames of each video, which a [`Rule`](vidrec_format::sampler::Rule) chooses.
+    Count(u32),
+    /// As many frames as the video has at this pace. Clips then differ in length. In a segment, the pace starts at
+    /// its first frame.
+    At(RateRule),
+}
+
+impl Default for FrameChoice {
+    fn default() -> Self {
+        FrameChoice::Count(8)
+    }
+}
+
+impl FrameChoice {
+    /// The pace, if the number of frames is not fixed.
+    pub(crate) fn pace(self) -> Option<RateRule> {
+        match self {
+            FrameChoice::Count(_) => None,
+            FrameChoice::At(pace) => Some(pace),
+        }
+    }
+
+    pub(super) fn check(self) -> Result<()> {
+        match self {
+            FrameChoice::Count(n) if !(1..=MAX_FRAMES_PER_CLIP).contains(&n) => {
+                Err(Error::usage("the number of frames in a clip is out of range")
+                    .expected(format!("1 to {MAX_FRAMES_PER_CLIP}"))
+                    .found(n))
+            }
+            FrameChoice::At(RateRule::Every(0)) => Err(Error::usage("the step from frame to frame must be at least 1")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for FrameChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FrameChoice::Count(n) => write!(f, "{n}"),
+            FrameChoice::At(pace) => write!(f, "{pace}"),
+        }
+    }
+}
+
+impl FromStr for FrameChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let unknown = |_| {
+            let expected = format!("a number from 1 to {MAX_FRAMES_PER_CLIP}, {}", RateRule::WORDS.join(", "));
+            Error::usage("not a choice of frames").expected(expected).found(text)
+        };
+        let choice = match text.parse() {
+            Ok(n) => FrameChoice::Count(n),
+            Err(_) => FrameChoice::At(text.parse().map_err(unknown)?),
+        };
+        choice.check().map(|()| choice)
+    }
+}
+
+serde_by_text!(FrameChoice);
+
+/// The options of the program, of which one can be given.
+#[cfg(feature = "clap")]
+mod flags {
+    use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+    use vidrec_format::sampler::{Rate, RateRule};
+
+    use super::FrameChoice;
+    use crate::arguments::number_of;
+
+    #[derive(Args)]
+    #[group(multiple = false)]
+    struct FrameFlags {
+        /// Frames to take from each video. [default: 8]
+        #[arg(short = 'n', long, value_name = "N", value_parser = number_of::<u32>("frames"))]
+        frames: Option<u32>,
+        /// Instead of N frames: this many a second, such as 8, 29.97 or 30000/1001, by the time at which frames are shown.
+        #[arg(long, value_name = "RATE")]
+        fps: Option<Rate>,
+        /// Instead of N frames: the first and every Kth after it.
+        #[arg(long, value_name = "K", hide_short_help = true, value_parser = number_of::<u32>("every"))]
+        every: Option<u32>,
+        /// Instead of N frames: all.
+        #[arg(long, hide_short_help = true)]
+        all: bool,
+        /// Instead of N frames: the key frames.
+        #[arg(long, hide_short_help = true)]
+        keyframes: bool,
+    }
+
+    impl FrameFlags {
+        fn choice(self) -> Option<FrameChoice> {
+            let (fps, every) = (self.fps.map(RateRule::Fps), self.every.map(RateRule::Every));
+            let pace =
+                fps.or(every).or(self.all.then_some(RateRule::All)).or(self.keyframes.then_some(RateRule::KeyFrames));
+            pace.map(FrameChoice::At).or(self.frames.map(FrameChoice::Count))
+        }
+    }
+
+    impl FromArgMatches for FrameChoice {
+        fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+            Ok(FrameFlags::from_arg_matches(matches)?.choice().unwrap_or_default())
+        }
+
+        fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
+            Ok(FrameFlags::from_arg_matches_mut(matches)?.choice().unwrap_or_default())
+        }
+
+        fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+            *self = Self::from_arg_matches(matches)?;
+            Ok(())
+        }
+    }
+
+    impl Args for FrameChoice {
+        fn augment_args(command: Command) -> Command {
+            FrameFlags::augment_args(command)
+        }
+
+        fn augment_args_for_update(command: Command) -> Command {
+            FrameFlags::augment_args(command)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_reads_back_as_itself_and_others_are_refused() {
+        for text in ["8", "fps:30000/1001", "every:3", "all", "keyframes"] {
+            let choice: FrameChoice = text.parse().unwrap();
+            assert_eq!(choice.to_string(), text);
+            let json = serde_json::to_value(choice).unwrap();
+            assert_eq!(serde_json::from_value::<FrameChoice>(json).unwrap(), choice);
+        }
+        for text in ["", "0", "-1", "1.5", "every:0", "fps:", "fps:x", "some", "4294967296"] {
+            assert!(text.parse::<FrameChoice>().is_err(), "{text}");
+        }
+    }
 }

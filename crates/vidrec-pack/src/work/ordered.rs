@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
@@ -22,10 +22,8 @@ pub(crate) enum Event<R> {
 }
 
 struct OrderedState<R> {
-    /// The next item that a worker may start. All later items may follow, except those in `last`.
+    /// The next item that a worker may start.
     next: usize,
-    /// The last items, once all of them have room. They are in reverse starting order: the next one is at the end.
-    last: Vec<usize>,
     /// The next item that the sink waits for.
     awaited: usize,
     /// The end of the items.
@@ -58,12 +56,10 @@ impl<R> Drop for StopOnPanic<'_, R> {
     }
 }
 
-/// Calls `work` for each of `items` on `threads` threads and `sink` on this one, in order, until `sink` breaks.
+/// Calls `work` for each of so many `items` on `threads` threads and `sink` on this one, in order, until `sink` breaks.
 ///
-/// At most `window` items are started and not yet taken by the sink. Items are started in order, except the last
-/// `window` of them: the most costly of those, by `cost`, starts first. No thread then starts a long item when the
-/// others have nothing left to do. If the system cannot start that many threads, fewer run. Returns the number of
-/// threads.
+/// At most `window` items are started and not yet taken by the sink. If the system cannot start that many threads, fewer
+/// run. Returns the number of threads.
 ///
 /// # Errors
 ///
@@ -73,22 +69,14 @@ impl<R> Drop for StopOnPanic<'_, R> {
 ///
 /// If `work` or `sink` panics.
 pub(crate) fn for_each<R: Send>(
-    items: Range<usize>,
+    items: usize,
     threads: usize,
     window: usize,
-    cost: impl Fn(usize) -> u64 + Sync,
     work: impl Fn(usize) -> R + Sync,
     mut sink: impl FnMut(Event<R>) -> ControlFlow<()>,
 ) -> io::Result<usize> {
     let window = window.max(1);
-    let state = OrderedState {
-        next: items.start,
-        last: Vec::new(),
-        awaited: items.start,
-        end: items.end,
-        done: BTreeMap::new(),
-        stopped: false,
-    };
+    let state = OrderedState { next: 0, awaited: 0, end: items, done: BTreeMap::new(), stopped: false };
     let shared = SharedOrder { state: Mutex::new(state), changed: Condvar::new() };
     let carry = stop::carry();
     thread::scope(|scope| {
@@ -96,7 +84,7 @@ pub(crate) fn for_each<R: Send>(
         let worker = || {
             let _guard = StopOnPanic(&shared);
             carry();
-            while let Some(item) = begin(&shared, window, &cost) {
+            while let Some(item) = begin(&shared, window) {
                 let result = work(item);
                 shared.state.lock().done.insert(item, result);
                 shared.changed.notify_all();
@@ -110,7 +98,7 @@ pub(crate) fn for_each<R: Send>(
                 Err(_) => break,
             }
         }
-        let mut item = items.start;
+        let mut item = 0;
         while let Some(event) = take(&shared, item) {
             item += usize::from(matches!(event, Event::Done(..)));
             if sink(event).is_break() {
@@ -123,32 +111,16 @@ pub(crate) fn for_each<R: Send>(
 }
 
 /// Returns the next item to work on once there is room for it; `None` when nothing is left to do.
-fn begin<R>(shared: &SharedOrder<R>, window: usize, cost: &impl Fn(usize) -> u64) -> Option<usize> {
+fn begin<R>(shared: &SharedOrder<R>, window: usize) -> Option<usize> {
     let mut state = shared.state.lock();
-    loop {
-        if state.stopped {
-            return None;
-        }
-        if let Some(item) = state.last.pop() {
-            return Some(item);
-        }
-        if state.next >= state.end {
-            return None;
-        }
-        if state.end <= state.awaited.saturating_add(window) {
-            let mut last: Vec<usize> = (state.next..state.end).rev().collect();
-            // The sort is stable: of two items with the same cost, the first one starts first.
-            last.sort_by_cached_key(|&item| cost(item));
-            state.next = state.end;
-            state.last = last;
-            continue;
-        }
+    while !state.stopped && state.next < state.end {
         if state.next < state.awaited + window {
             state.next += 1;
             return Some(state.next - 1);
         }
         shared.changed.wait(&mut state);
     }
+    None
 }
 
 /// Returns the result of `item`, or the event that it is not ready yet; `None` if it never comes.
@@ -195,7 +167,7 @@ mod tests {
                 }
                 ControlFlow::Continue(())
             };
-            for_each(0..200, threads, 5, |i| i as u64 * 31 % 7, work, sink).unwrap();
+            for_each(200, threads, 5, work, sink).unwrap();
             assert_eq!(seen, (0..200).map(|i| (i, i * i)).collect::<Vec<_>>());
             // The sink counts an item a moment after its slot was freed.
             assert!(most.into_inner() <= 6, "{threads} threads");
@@ -204,29 +176,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_worker_does_not_hang() {
-        let run = || for_each(0..50, 2, 4, |_| 0, |i| assert_ne!(i, 20), |_| ControlFlow::Continue(()));
+        let run = || for_each(50, 2, 4, |i| assert_ne!(i, 20), |_| ControlFlow::Continue(()));
         assert!(std::panic::catch_unwind(run).is_err());
-    }
-
-    #[test]
-    fn of_the_last_items_the_most_costly_are_begun_first() {
-        let costs = [9, 1, 1, 1, 3, 5, 5, 4];
-        let (begun, mut seen) = (Mutex::new(Vec::new()), Vec::new());
-        let work = |i| begun.lock().push(i);
-        let sink = |event| {
-            if let Event::Done(i, ()) = event {
-                seen.push(i);
-            }
-            ControlFlow::Continue(())
-        };
-        for_each(0..costs.len(), 1, 4, |i| costs[i], work, sink).unwrap();
-        let begun = begun.into_inner();
-        // The sink decides how many items start in order before the rest has room.
-        let in_order = begun.iter().enumerate().take_while(|&(n, &i)| n == i).count();
-        assert!(in_order >= 4, "{begun:?}");
-        let mut rest: Vec<usize> = (in_order..costs.len()).collect();
-        rest.sort_by_key(|&i| std::cmp::Reverse(costs[i]));
-        assert_eq!(begun[in_order..], rest, "{begun:?}");
-        assert_eq!(seen, (0..costs.len()).collect::<Vec<_>>());
     }
 }

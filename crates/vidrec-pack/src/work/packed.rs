@@ -1,7 +1,6 @@
 //! The result of a video: clips that are ready to be written, or a failure.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,26 +9,43 @@ use crate::video::{VideoError, VideoFacts};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
 use vidrec_jpeg::Measured;
 
+/// A video that is ready to be written.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PackedVideo {
+    /// One clip, or one for each draw.
+    pub clips: Vec<PackedClip>,
+    /// The JPEGs of the frames taken from the video, which all its clips share.
+    #[serde(skip)]
+    pub jpegs: Vec<Vec<u8>>,
+    /// The measured quality of these JPEGs.
+    #[serde(skip)]
+    pub measured: Vec<Measured>,
+    pub facts: VideoFacts,
+}
+
+impl PackedVideo {
+    /// Returns the bytes that the JPEGs and tracks hold.
+    pub fn held_bytes(&self) -> u64 {
+        let tracks = self.clips.iter().flat_map(|clip| &clip.tracks).map(|track| &track.bytes);
+        self.jpegs.iter().chain(tracks).map(|bytes| bytes.len() as u64).sum()
+    }
+}
+
+/// A clip of a video.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PackedClip {
+    pub info: ClipInfo,
+    pub frames: Vec<PackedFrame>,
+    pub tracks: Vec<EncodedTrack>,
+}
+
 /// A frame of a packed clip. Repeated frames share a JPEG.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct PackedFrame {
-    /// Position in [`PackedClip::jpegs`].
+    /// Position in [`PackedVideo::jpegs`].
     pub jpeg: usize,
     pub pts: i64,
     pub source_index: u32,
-}
-
-/// A clip that is ready to be written.
-#[derive(Debug, Default)]
-pub(crate) struct PackedClip {
-    pub info: ClipInfo,
-    /// The JPEGs of the frames taken from the source. All draws of a source share them.
-    pub jpegs: Arc<Vec<Vec<u8>>>,
-    pub frames: Vec<PackedFrame>,
-    /// The measured quality of these JPEGs.
-    pub measured: Arc<Vec<Measured>>,
-    pub facts: VideoFacts,
-    pub tracks: Vec<EncodedTrack>,
 }
 
 impl PackedClip {
@@ -42,13 +58,6 @@ impl PackedClip {
 pub(super) fn repeated_frames(frames: &[PackedFrame]) -> u64 {
     let distinct: BTreeSet<usize> = frames.iter().map(|f| f.jpeg).collect();
     (frames.len() - distinct.len()) as u64
-}
-
-/// Returns the bytes that a video's clips hold. All its clips share the JPEGs.
-pub(crate) fn held_bytes(clips: &[PackedClip]) -> u64 {
-    let jpegs: u64 = clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum());
-    let tracks = clips.iter().flat_map(|clip| &clip.tracks).map(|track| track.bytes.len() as u64);
-    jpegs + tracks.sum::<u64>()
 }
 
 /// A video that was skipped: a line of the list of failures.
@@ -69,6 +78,6 @@ pub struct Failure {
 impl Failure {
     pub(crate) fn new(place: u64, job: &Job, failure: &VideoError) -> Self {
         let (source, stage) = (job.source.clone(), failure.stage.to_string());
-        Failure { item: place, source, stage, error: failure.message() }
+        Failure { item: place, source, stage, error: failure.message.clone() }
     }
 }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use image::metadata::Orientation;
 
-use super::encode::{EncodedFrame, FrameEncoder, encode};
 use super::options::{ClipRecipe, Quality};
+use super::video::{EncodedFrame, FrameEncoder};
 use super::video_store::VideoStore;
 use crate::plan::{self, Job};
 use crate::video::{FrameSize, Moment, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
@@ -81,13 +81,10 @@ fn open(picture: &Path, store: &VideoStore) -> Result<(File, u64)> {
 
 impl PictureReader<'_> {
     fn read(&mut self, picture: &Path, pts: i64, source_index: u32) -> Result<(), VideoError> {
-        let named = |stage, e: Error| {
-            let (message, shortage) = (format!("{}: {e:#}", name(picture)), e.shortage());
-            VideoError::new(stage, e).reworded(message, shortage)
-        };
-        let ClipRecipe { store, frames, pictures, limits, measure, .. } = self.recipe;
+        let named = |e: VideoError| VideoError { message: format!("{}: {}", name(picture), e.message), ..e };
+        let ClipRecipe { store, frames, pictures, limits, .. } = self.recipe;
         if pictures.quality == Quality::Original && plan::is_jpeg(picture) {
-            let (jpeg, size) = untouched(picture, store).map_err(|e| named(Stage::Decode, e.without_file()))?;
+            let (jpeg, size) = untouched(picture, store).map_err(|e| named(VideoError::new(Stage::Decode, e)))?;
             let (coded_width, coded_height) = size;
             self.add_facts(VideoFacts { codec: "mjpeg".into(), coded_width, coded_height, ..VideoFacts::default() });
             self.frames.push(EncodedFrame { jpeg, size, pts, source_index, measured: None });
@@ -95,21 +92,17 @@ impl PictureReader<'_> {
         }
         let options = VideoOptions {
             size: self.size,
-            decode: frames.decode(),
+            decode_all: frames.decode_all,
             timeout: self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now())),
             max_pixels: limits.max_pixels,
             reduce_depth: pictures.reduce_depth,
-            full_color: measure,
             ..VideoOptions::default()
         };
         let video = Video::open_file(store.file(picture)?, &options);
         let sampled = video.and_then(|video| video.sample(&|_| Ok(vec![0])));
-        let sampled = sampled.map_err(|e| match too_large(picture, limits.max_pixels, store) {
-            Some(too_large) => named(Stage::Limit, too_large),
-            None => named(e.stage, e.error.without_file()),
-        })?;
+        let sampled = sampled.map_err(named)?;
         let frame = sampled.frames.first().ok_or_else(VideoError::missing_frame)?;
-        let encoded = encode(&mut self.encoder, frame).map_err(|e| named(Stage::Scale, e))?;
+        let encoded = self.encoder.encode(frame).map_err(|e| named(VideoError::new(Stage::Scale, e)))?;
         let (width, height) = encoded.size;
         self.size = FrameSize::Exact { width, height };
         self.add_facts(sampled.facts);
@@ -129,32 +122,6 @@ impl PictureReader<'_> {
         self.facts.logged_errors += facts.logged_errors;
         self.facts.first_error = self.facts.first_error.take().or(facts.first_error);
     }
-}
-
-/// Returns the error for an image whose header declares more pixels than the limit. FFmpeg only calls such an
-/// image invalid data.
-fn too_large(picture: &Path, max_pixels: u64, store: &VideoStore) -> Option<Error> {
-    let (width, height) = declared_size(picture, store)?;
-    let limit = max_pixels.min(limits::MAX_PIXELS);
-    let error = || {
-        let error = Error::limit("the image is too large");
-        error.expected(format!("at most {limit} pixels")).found(format!("{width}x{height}"))
-    };
-    (u64::from(width) * u64::from(height) > limit).then(error)
-}
-
-/// Returns the width and height in the header of a PNG (PNG specification, 5.2 and 11.2.1) or JPEG.
-fn declared_size(picture: &Path, store: &VideoStore) -> Option<(u32, u32)> {
-    /// The header of a JPEG comes before its data, after EXIF, profiles and previews.
-    const HEAD: u64 = 16 << 20;
-    let mut head = Vec::new();
-    open(picture, store).ok()?.0.take(HEAD).read_to_end(&mut head).ok()?;
-    let Some(rest) = head.strip_prefix(b"\x89PNG\r\n\x1a\n") else {
-        let header = Decoder::new().ok()?.header(&head).ok()?;
-        return Some((header.width, header.height));
-    };
-    let (size, _) = rest.strip_prefix(b"\0\0\0\x0dIHDR")?.as_chunks::<4>();
-    Some((u32::from_be_bytes(*size.first()?), u32::from_be_bytes(*size.get(1)?)))
 }
 
 /// Returns a JPEG unchanged, after checking that it decodes and is upright.

@@ -1,20 +1,21 @@
 //! Finds the clips of each video: from a decoder in this process or another one.
 
-use std::borrow::Borrow;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, RwLock};
 
 use super::clip;
 use super::fault;
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{ClipRecipe, Resources};
-use super::packed::{PackedClip, held_bytes};
-use super::permits::{Permits, ThreadLimit};
-use super::stamp::{Stamp, track_stamps};
+use super::packed::PackedVideo;
+use super::stamp::{InputStamps, Stamp};
 use super::worker_process::Pool;
 use crate::plan::{self, Job};
 use crate::video::{VideoError, open_regular};
 use vidrec_core::store::disk::regular_file::{Advice, advise};
 use vidrec_core::store::location::is_remote;
+use vidrec_format::machine::Shortage;
 
 /// The most bytes of a file that the system is told to read before a worker begins with it.
 const READ_AHEAD: u64 = 64 << 20;
@@ -22,12 +23,10 @@ const READ_AHEAD: u64 = 64 << 20;
 const NEAR: usize = 64;
 
 /// The result of packing a video.
-pub(crate) struct PackedVideo<'m> {
-    /// The size and modification time of the file, taken before it was read.
-    pub stamp: Option<Stamp>,
-    /// The same for the files of its tracks.
-    pub track_stamps: Vec<Option<Stamp>>,
-    pub clips: Result<Vec<PackedClip>, VideoError>,
+pub(crate) struct PackResult<'m> {
+    /// The stamps of its files, taken before they were read.
+    pub stamps: InputStamps,
+    pub video: Result<PackedVideo, VideoError>,
     /// The memory that the JPEGs of the clips use.
     pub _held: HeldMemory<'m>,
 }
@@ -41,7 +40,10 @@ pub(crate) struct Sources<'a> {
     memory: MemoryBound,
     /// The number of files that the system was told to read.
     ahead: AtomicUsize,
-    permits: Permits,
+    /// Videos are packed under a read lock, and those for which the machine had too little under the write lock, alone.
+    alone: RwLock<()>,
+    /// What the machine had too little of, and the number of videos that were packed alone because of it.
+    shortage: Mutex<Option<(Shortage, u64)>>,
     threads: usize,
 }
 
@@ -54,45 +56,64 @@ impl<'a> Sources<'a> {
         pool: Option<&'a Pool<'a>>,
         threads: usize,
     ) -> Self {
-        let ahead = AtomicUsize::new(0);
-        let (memory, permits) = (MemoryBound::of(resources), Permits::new(threads));
-        Sources { jobs, recipe, pool, memory, ahead, permits, threads }
+        let (memory, ahead) = (MemoryBound::of(resources), AtomicUsize::new(0));
+        Sources { jobs, recipe, pool, memory, ahead, alone: RwLock::default(), shortage: Mutex::default(), threads }
     }
 
-    /// Says why fewer videos were packed at a time than asked for; `None` if that did not happen.
-    pub fn slowed(&self) -> Option<ThreadLimit> {
-        self.permits.slowed()
-    }
-
-    /// Estimates how long a video takes, relative to others. The estimate is its size in bytes, or 0 if asking for
-    /// the size would take a request.
-    pub fn cost(&self, ordinal: usize) -> u64 {
-        Stamp::of(&self.jobs[ordinal].path).map_or(0, |stamp| stamp.bytes)
+    /// Says of what the machine had too little; `None` if it had enough.
+    pub fn shortage(&self) -> Option<String> {
+        let (shortage, videos) = (*self.shortage.lock())?;
+        Some(format!("out of {}: {videos} of the videos were packed alone", shortage.resource()))
     }
 
     /// Packs a video.
-    pub fn pack(&self, ordinal: usize) -> PackedVideo<'_> {
-        let job = self.jobs[ordinal];
-        let (stamp, track_stamps) = (Stamp::of(&job.path), track_stamps(job));
+    pub fn pack(&self, ordinal: usize) -> PackResult<'_> {
+        let stamps = InputStamps::of(self.jobs[ordinal]);
         let mut held = self.memory.hold();
-        let clips = self.decode(ordinal, &mut held);
+        let video = self.decode(ordinal, &mut held);
         // Clips from other places wait to be written too.
-        held.set(clips.as_ref().map_or(0, |clips| held_bytes(clips)));
-        PackedVideo { stamp, track_stamps, clips, _held: held }
+        held.set(video.as_ref().map_or(0, PackedVideo::held_bytes));
+        PackResult { stamps, video, _held: held }
     }
 
-    fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, VideoError> {
-        let job = self.jobs[ordinal];
+    fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<PackedVideo, VideoError> {
         let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
         next.for_each(|job| self.recipe.store.expect(&job.path));
         self.read_ahead(ordinal + 2 * self.threads);
-        self.permits.pack(|alone| {
-            if alone {
-                self.pool.into_iter().for_each(Pool::end_idle);
-            }
-            let recipe = ClipRecipe { shared: shared(self.jobs, ordinal), ..self.recipe };
-            pack_somewhere(self.pool, job, recipe, held, alone)
+        let beside_others = self.alone.read();
+        let first = self.pack_once(ordinal, held, false);
+        drop(beside_others);
+        let Some(shortage) = first.as_ref().err().and_then(|failure| failure.shortage) else { return first };
+        let _alone = self.alone.write();
+        self.pool.into_iter().for_each(Pool::end_idle);
+        let again = self.pack_once(ordinal, held, true);
+        if again.is_ok() {
+            self.shortage.lock().get_or_insert((shortage, 0)).1 += 1;
+        }
+        again
+    }
+
+    /// Packs a video in a process of the pool, or in this process if there is no pool.
+    fn pack_once(&self, ordinal: usize, held: &mut HeldMemory<'_>, alone: bool) -> Result<PackedVideo, VideoError> {
+        let job = self.jobs[ordinal];
+        let recipe = ClipRecipe { shared: self.shared(ordinal), ..self.recipe };
+        fault::wait(&job.source);
+        let packed = match self.pool {
+            None => clip::pack_one(job, recipe, held, alone),
+            Some(pool) => pool.pack(job, recipe, held, alone),
+        };
+        packed.map_err(|failure| match job.is_missing().then(|| plan::missing(&job.path)).flatten() {
+            Some(why) => VideoError { message: format!("{}; {why}", failure.message), ..failure },
+            None => failure,
         })
+    }
+
+    /// Returns the stamp of a video of which other clips are made soon before or after this one.
+    fn shared(&self, ordinal: usize) -> Option<Stamp> {
+        let path = &self.jobs[ordinal].path;
+        let (before, after) = self.jobs.split_at(ordinal);
+        let mut near = before.iter().rev().take(NEAR).chain(after.iter().skip(1).take(NEAR));
+        near.any(|job| job.path == *path).then(|| Stamp::of(path))?
     }
 
     /// Tells the system to read the files up to that of this job, so that a decoder does not wait for the disk.
@@ -107,34 +128,4 @@ impl<'a> Sources<'a> {
             }
         }
     }
-}
-
-/// Returns the stamp of a video of which other clips are made soon before or after this one.
-pub(crate) fn shared<J: Borrow<Job>>(jobs: &[J], ordinal: usize) -> Option<Stamp> {
-    let path = &jobs[ordinal].borrow().path;
-    let (before, after) = jobs.split_at(ordinal);
-    let mut near = before.iter().rev().take(NEAR).chain(after.iter().skip(1).take(NEAR));
-    near.any(|job| job.borrow().path == *path).then(|| Stamp::of(path))?
-}
-
-/// Packs a video in a process of the pool, or in this process if there is no pool.
-pub(crate) fn pack_somewhere(
-    pool: Option<&Pool<'_>>,
-    job: &Job,
-    recipe: ClipRecipe<'_>,
-    held: &mut HeldMemory<'_>,
-    alone: bool,
-) -> Result<Vec<PackedClip>, VideoError> {
-    fault::wait(&job.source);
-    let packed = match pool {
-        None => clip::pack_one(job, recipe, held, alone),
-        Some(pool) => pool.pack(job, recipe, held, alone),
-    };
-    packed.map_err(|failure| match job.is_missing().then(|| plan::missing(&job.path)).flatten() {
-        Some(why) => {
-            let (message, shortage) = (format!("{}; {why}", failure.message()), failure.shortage());
-            failure.reworded(message, shortage)
-        }
-        None => failure,
-    })
 }

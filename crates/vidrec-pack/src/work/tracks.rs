@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::memory::MemoryBound;
 use super::options::ClipRecipe;
-use super::packed::PackedClip;
 use super::video;
 use crate::plan::{Job, Segment};
 use crate::track::{EpisodeFrames, ReadVideo, TrackFiles, Window};
@@ -43,7 +42,7 @@ pub(super) fn of_clip(
     // If the machine or the network is at fault, the run has to stop, as with the video of the frames.
     let failed = RefCell::new(None);
     let to_error = |failure: VideoError| {
-        let e = Error::usage(failure.message());
+        let e = Error::usage(&*failure.message);
         *failed.borrow_mut() = Some(failure);
         e
     };
@@ -58,10 +57,7 @@ pub(super) fn of_clip(
     let tracks = recipe.tracks.iter().enumerate();
     let made = tracks.filter_map(|(number, track)| track.of_clip(number, row, &window, how).transpose());
     made.collect::<Result<_, _>>().map_err(|e| match failed.take() {
-        Some(failure) => {
-            let shortage = failure.shortage();
-            VideoError { stage: Stage::Track, ..failure.reworded(format!("{e:#}"), shortage) }
-        }
+        Some(failure) => VideoError { stage: Stage::Track, message: format!("{e:#}"), ..failure },
         None => VideoError::new(Stage::Track, e),
     })
 }
@@ -73,18 +69,11 @@ fn segment(job: &Job, frames: EpisodeFrames) -> Result<Segment, String> {
 }
 
 /// The name of the track.
-pub(crate) const SOUND: &str = "audio";
+const SOUND: &str = "audio";
 
-/// Returns the schema that the sound tracks of all clips share.
-pub(crate) fn sound_schema(options: &AudioOptions, channels: Option<u32>) -> TrackSchema {
-    let channels = options.channels.count().or(channels).unwrap_or(1);
-    track(options, Sound { samples: Vec::new(), channels, first_ns: 0 }).schema()
-}
-
-/// Returns the number of channels of a clip's sound; `None` if it has no sound.
-pub(crate) fn sound_channels(clip: &PackedClip) -> Option<u32> {
-    let track = clip.tracks.iter().find(|track| track.schema.name == SOUND)?;
-    Some(track.schema.shape.first().copied().unwrap_or(1))
+/// Returns the type and timing of the track of sound.
+pub(crate) fn sound_schema(options: &AudioOptions) -> TrackSchema {
+    track(options, Sound { samples: Vec::new(), channels: options.channels.count(), first_ns: 0 }).schema()
 }
 
 fn track(options: &AudioOptions, sound: Sound) -> Track {
@@ -115,20 +104,19 @@ pub(super) fn sound_of_video(
     }
     let deadline = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(100 * 365 * 86_400));
     let file = recipe.store.file(&job.path)?;
-    let options_and_channels = (&options, recipe.channels);
     let read = match job.segment {
         // Other clips of the video follow.
         Some(_) => {
             let kept = &recipe.store.open_videos.sound;
             let stamp = recipe.shared.map(|stamp| (stamp.bytes, stamp.modified_ns));
-            kept.read_part((&file, stamp), options_and_channels, part, deadline)
+            kept.read_part((&file, stamp), &options, part, deadline)
         }
-        None => read_audio(&file, options_and_channels, part, MAX_AUDIO_BYTES, deadline),
+        None => read_audio(&file, &options, part, MAX_AUDIO_BYTES, deadline),
     };
     let (sound, facts) = read.map_err(|e| match e.stage {
         // Errors that concern only the sound get a stage of their own.
-        Stage::Decode => VideoError { stage: Stage::Track, ..e.without_file() },
-        _ => e.without_file(),
+        Stage::Decode => VideoError { stage: Stage::Track, ..e },
+        _ => e,
     })?;
     let encoded = sound.map(|sound| track(&options, sound).encode(0)).transpose();
     Ok((encoded.map_err(|e| VideoError::new(Stage::Track, e))?, Some(facts)))

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use super::encode::{ENCODER_BYTES_PER_PIXEL, EncodedFrame, FrameEncoder, encode};
 use super::memory::{self, HeldMemory, MemoryBound};
 use super::options::ClipRecipe;
-use crate::arguments::Seconds;
 use crate::plan::Segment;
 use crate::track::{ChoosePictures, EncodePicture, EpisodeFrames};
-use crate::video::{Choose, NumberFrame, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoOptions};
-use vidrec_format::error::Error;
+use crate::video::{Choose, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoOptions};
+use vidrec_format::error::{Error, Result};
+use vidrec_jpeg::{Encoder, Measured, MeasuredEncoder, QualityTarget};
 
 /// Samples a video and encodes each frame as soon as it is decoded, so only one uncompressed image is in memory.
 ///
@@ -22,7 +21,6 @@ pub(super) fn sample(
     choose: Choose<'_>,
 ) -> Result<SampledVideo<EncodedFrame>, VideoError> {
     let mut video = open(path, recipe)?;
-    video.set_full_color(recipe.measure);
     let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
     let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
     *needed = bytes.max(memory::PER_THREAD);
@@ -30,7 +28,7 @@ pub(super) fn sample(
     let not_encoded = |e| VideoError::new(Stage::Encode, e);
     let mut encoder = FrameEncoder::new(recipe).map_err(not_encoded)?;
     let mut make = |frame: SampledFrame| -> Result<_, VideoError> {
-        let encoded = encode(&mut encoder, &frame).map_err(not_encoded)?;
+        let encoded = encoder.encode(&frame).map_err(not_encoded)?;
         held.add(encoded.jpeg.len());
         Ok(encoded)
     };
@@ -38,7 +36,7 @@ pub(super) fn sample(
     // A whole video has to be decoded for nearly all that is taken of it alone.
     let why_whole = video.why_whole().filter(|_| recipe.shared.is_some());
     keep_open(path, recipe, video);
-    let mut sampled = sampled.map_err(VideoError::without_file)?.try_map(|frame| frame)?;
+    let mut sampled = sampled?.try_map(|frame| frame)?;
     sampled.facts.decoded_whole = why_whole;
     Ok(sampled)
 }
@@ -51,14 +49,13 @@ fn open(path: &Path, recipe: ClipRecipe<'_>) -> Result<Video, VideoError> {
     }
     let options = VideoOptions {
         size: recipe.pictures.size,
-        decode: recipe.frames.decode(),
+        decode_all: recipe.frames.decode_all,
         timeout: recipe.limits.timeout.0,
         max_pixels: recipe.limits.max_pixels,
-        max_duration: recipe.limits.max_duration.map(|Seconds(most)| most),
         reduce_depth: recipe.pictures.reduce_depth,
         ..VideoOptions::default()
     };
-    Video::open_file(recipe.store.file(path)?, &options).map_err(VideoError::without_file)
+    Video::open_file(recipe.store.file(path)?, &options)
 }
 
 /// Leaves a video open if other clips are made of it. One of a track is shared as that of the frames is.
@@ -88,10 +85,9 @@ pub(super) fn numbers(
         }
         Ok(choose(inside.len())?.into_iter().filter_map(|place| inside.get(place).copied()).collect())
     };
-    let mut make = |NumberFrame { numbers, width, height }| encode((numbers, [height as usize, width as usize]));
-    let sampled = video.sample_numbers(&wanted, &mut make);
+    let sampled = video.sample_numbers(&wanted, &mut |depth| encode(depth));
     keep_open(path, recipe, video);
-    let SampledVideo { frames, facts, .. } = sampled.map_err(VideoError::without_file)?;
+    let SampledVideo { frames, facts, .. } = sampled?;
     let of_track = |e| VideoError::new(Stage::Track, e);
     let damage = facts.damage();
     if damage > 0 {
@@ -100,4 +96,60 @@ pub(super) fn numbers(
         return Err(of_track(e));
     }
     frames.into_iter().collect::<Result<_, _>>().map_err(of_track)
+}
+
+/// An encoder for the frames of one clip.
+pub(super) enum FrameEncoder {
+    Plain(Encoder),
+    Measured(MeasuredEncoder),
+    /// Each frame has the lowest quality that meets the target. A search begins at the quality of the frame before.
+    Target {
+        encoder: MeasuredEncoder,
+        target: QualityTarget,
+        quality: Option<u8>,
+    },
+}
+
+impl FrameEncoder {
+    pub fn new(recipe: ClipRecipe<'_>) -> Result<Self> {
+        let options = recipe.pictures;
+        let mut encoder = Encoder::new(options.quality.level())?;
+        encoder.set_effort(options.effort)?;
+        Ok(match options.quality.target() {
+            None if !recipe.measure => FrameEncoder::Plain(encoder),
+            None => FrameEncoder::Measured(MeasuredEncoder::new(encoder)?),
+            Some(target) => FrameEncoder::Target { encoder: MeasuredEncoder::new(encoder)?, target, quality: None },
+        })
+    }
+
+    pub fn encode(&mut self, frame: &SampledFrame) -> Result<EncodedFrame> {
+        let (mut jpeg, image) = (Vec::new(), &frame.image);
+        let measured = match self {
+            FrameEncoder::Plain(encoder) => {
+                encoder.encode(image, &mut jpeg)?;
+                None
+            }
+            FrameEncoder::Measured(encoder) => Some(encoder.encode(image, &mut jpeg)?),
+            FrameEncoder::Target { encoder, target, quality } => {
+                let measured = encoder.search(image, *target, *quality, &mut jpeg)?;
+                *quality = Some(measured.quality);
+                Some(measured)
+            }
+        };
+        let size = (image.width(), image.height());
+        Ok(EncodedFrame { jpeg, size, pts: frame.pts, source_index: frame.source_index, measured })
+    }
+}
+
+/// The memory that encoding a frame takes, in bytes per pixel.
+pub(super) const ENCODER_BYTES_PER_PIXEL: u64 = 8;
+
+/// A sampled frame, encoded.
+pub(super) struct EncodedFrame {
+    pub jpeg: Vec<u8>,
+    /// Width and height.
+    pub size: (u32, u32),
+    pub pts: i64,
+    pub source_index: u32,
+    pub measured: Option<Measured>,
 }

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::messages::PictureFolder;
-use super::run_client::RunClient;
+use super::messages::{PictureFolder, RunClient};
 use super::stamp::Stamp;
 use crate::plan;
 use crate::video::{SoundCache, Stage, Video, VideoError, VideoFile, open_regular};
@@ -86,17 +85,17 @@ impl VideoStore {
     /// Returns the images of a folder, in order.
     pub fn pictures(&self, folder: &Path) -> Result<Vec<PathBuf>, VideoError> {
         let Some(run) = &self.run else {
-            return plan::pictures(folder).map_err(|e| VideoError::new(Stage::Open, e.without_file()));
+            return plan::pictures(folder).map_err(|e| VideoError::new(Stage::Open, e));
         };
         let unknown = || VideoError::internal("the run has not listed this folder");
         let listed = run.folders.iter().find(|known| known.path == folder).ok_or_else(unknown)?;
-        listed.failure.clone().map_or_else(|| Ok(listed.pictures.clone()), |failure| Err(failure.into()))
+        listed.failure.clone().map_or_else(|| Ok(listed.pictures.clone()), Err)
     }
 
     /// Opens a file of this machine and returns it with its length; `None` if it is not a regular file.
     pub fn open(&self, path: &Path) -> io::Result<Option<(File, u64)>> {
         match &self.run {
-            Some(run) => run.client.file(path).map_err(|e| io::Error::other(e.error))?,
+            Some(run) => run.client.file(path).map_err(|e| io::Error::other(e.message))?,
             None => open_regular(path),
         }
     }
@@ -112,7 +111,7 @@ impl VideoStore {
             return match run.client.file(path)? {
                 Ok(Some((file, length))) => Ok(VideoFile::opened(path, file, length)),
                 Ok(None) => Err(failed(Error::usage("this is not a regular file"))),
-                Err(e) => Err(failed(Error::io("open the video", path, e).without_file())),
+                Err(e) => Err(failed(Error::io("open the video", path, e))),
             };
         }
         if !is_remote(path) {
@@ -136,7 +135,7 @@ impl VideoStore {
             let is_lost = is_of_network(&e) || e.kind() == ErrorKind::Interrupted;
             let is_folder = path.extension().is_none() && !e.is_out_of_memory();
             let e = if is_folder { e.also_help("for the videos below a folder, end its location with /") } else { e };
-            VideoError { is_lost, ..VideoError::new(Stage::Open, e.without_file()) }
+            VideoError { is_lost, ..VideoError::new(Stage::Open, e) }
         };
         check_location(path).map_err(failed)?;
         let known = self.coming.lock().remove(path);

@@ -21,9 +21,9 @@ use parking_lot::Mutex;
 
 use super::confine::block_signals;
 use super::memory::HeldMemory;
-use super::messages::{self, Answer, Ask, Channel, FromWorker, Greeting, PackResult, PictureFolder, Request, Setup};
+use super::messages::{self, Answer, Ask, Channel, FromWorker, Greeting, PictureFolder, Request, Setup};
 use super::options::ClipRecipe;
-use super::packed::PackedClip;
+use super::packed::{PackedClip, PackedVideo};
 use super::video_store::VideoStore;
 use crate::plan::Job;
 use crate::track::PlannedTrack;
@@ -43,6 +43,8 @@ const START: Duration = Duration::from_secs(60);
 /// start. The process gets no credentials, whatever they are called.
 const ENVIRONMENT: &str = "ASAN_ CONDA_ DYLD_ GLIBC_TUNABLES HOME LANG LC_ LD_ LLVM_PROFILE_ LSAN_ MALLOC_ MKL_ \
     OMP_ OPENBLAS_ PATH PYTHON RUST_ SYSTEMROOT TEMP TMP UBSAN_ VIDREC_ VIRTUAL_ENV";
+
+type PoolResult = Result<PackedVideo, VideoError>;
 
 /// The workers of a run, as many as are in use at a time.
 pub(crate) struct Pool<'a> {
@@ -82,7 +84,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Packs a video in a worker. Its memory counts against the bound of `held`.
-    pub fn pack(&self, job: &Job, recipe: ClipRecipe<'_>, held: &HeldMemory<'_>, alone: bool) -> PackResult {
+    pub fn pack(&self, job: &Job, recipe: ClipRecipe<'_>, held: &HeldMemory<'_>, alone: bool) -> PoolResult {
         let idle = self.idle.lock().pop();
         let mut worker = idle.map_or_else(|| self.spawn(), Ok).map_err(|e| {
             // The first worker of the run started, so the video is not to blame.
@@ -102,7 +104,7 @@ impl<'a> Pool<'a> {
             }
             Err(e) => {
                 let shortage = Shortage::of(&e);
-                let crash = || VideoError::new(Stage::Crash, Error::decode("")).reworded(e.to_string(), shortage);
+                let crash = || VideoError { shortage, ..VideoError::new(Stage::Crash, Error::decode(e.to_string())) };
                 Err(worker.end().map_or_else(crash, |end| end.failure(shortage, alone)))
             }
         }
@@ -116,10 +118,10 @@ impl<'a> Pool<'a> {
         (job, recipe, held): (&Job, ClipRecipe<'_>, &HeldMemory<'_>),
         alone: bool,
         limit: Duration,
-    ) -> io::Result<PackResult> {
-        let ClipRecipe { store, channels, measure, shared, .. } = recipe;
+    ) -> io::Result<PoolResult> {
+        let ClipRecipe { store, measure, shared, .. } = recipe;
         let (folders, tracks) = (folders(job, store), self.tracks.to_vec());
-        let request = Request { job: job.clone(), folders, alone, measure, tracks, channels, shared };
+        let request = Request { job: job.clone(), folders, alone, measure, tracks, shared };
         let (mut share, mut needed) = (None, 0);
         let channel = &mut worker.channel;
         channel.get_mut().deadline = Instant::now().checked_add(limit);
@@ -129,7 +131,7 @@ impl<'a> Pool<'a> {
             // A worker cannot send more than fits in its own memory.
             let ask = match messages::receive_from_worker(channel, memory_of_machine())? {
                 FromWorker::Asks(ask) => ask,
-                FromWorker::Packed(Ok(clips)) if !clips.iter().all(|clip| is_of(clip, job)) => {
+                FromWorker::Packed(Ok(video)) if !video.clips.iter().all(|clip| is_of(clip, job)) => {
                     let what = "its process returned clips of another video";
                     return Err(io::Error::new(io::ErrorKind::InvalidData, what));
                 }
@@ -188,7 +190,7 @@ fn folders(job: &Job, store: &VideoStore) -> Vec<PictureFolder> {
     let listed = |path: &Path| {
         let (pictures, failure) = match store.pictures(path) {
             Ok(pictures) => (pictures, None),
-            Err(failure) => (Vec::new(), Some((&failure).into())),
+            Err(failure) => (Vec::new(), Some(failure)),
         };
         PictureFolder { path: path.to_owned(), pictures, failure }
     };
@@ -203,7 +205,7 @@ fn open(path: &Path, store: &VideoStore) -> (Answer, Option<File>) {
         return match copied {
             Ok(Some((file, length))) => (Answer::File(length), Some(file)),
             Ok(None) => (Answer::SystemError(libc::EMFILE), None),
-            Err(failure) => (Answer::Failed(failure.into()), None),
+            Err(failure) => (Answer::Failed(failure.clone()), None),
         };
     }
     match store.open(path) {
@@ -219,12 +221,11 @@ fn open(path: &Path, store: &VideoStore) -> (Answer, Option<File>) {
 /// memory. If it did not fail here, one video could stop every run.
 fn too_large(failure: VideoError, needed: u64) -> VideoError {
     let most = memory_of_machine();
-    if failure.shortage() != Some(Shortage::Memory) || needed <= most {
+    if failure.shortage != Some(Shortage::Memory) || needed <= most {
         return failure;
     }
-    let message =
-        format!("{} (it needs more memory than the machine has: {needed} of {most} bytes)", failure.message());
-    failure.reworded(message, None)
+    let message = format!("{} (it needs more memory than the machine has: {needed} of {most} bytes)", failure.message);
+    VideoError { message, shortage: None, ..failure }
 }
 
 /// Whether the clip matches the job. A process that a video has taken over may send anything.
@@ -256,36 +257,25 @@ impl ProcessEnd {
         let ended = format!("the process that decoded it ended ({})", self.status);
         let (message, shortage) = match (shortage, self.status.signal()) {
             (Some(shortage), _) => (format!("{ended}; {}", shortage.help()), Some(shortage)),
-            (None, Some(signal::KILL)) if !self.by_us && alone => {
+            (None, Some(libc::SIGKILL)) if !self.by_us && alone => {
                 (format!("{ended}, even alone: most likely it needs more memory than the machine has"), None)
             }
-            (None, Some(signal::KILL)) if !self.by_us => (ended, Some(Shortage::Memory)),
-            (None, Some(signal::SYS)) => {
+            (None, Some(libc::SIGKILL)) if !self.by_us => (ended, Some(Shortage::Memory)),
+            (None, Some(libc::SIGSYS)) => {
                 let what = "it made a system call that no decoder needs, so the video may be an attack";
                 (format!("{ended}: {what}"), None)
             }
-            (None, Some(signal::ABORT)) if machine::address_space().is_some() => (
+            (None, Some(libc::SIGABRT)) if machine::address_space().is_some() => (
                 format!("{ended}, as processes do when memory runs out; {}", Shortage::Memory.help()),
                 Some(Shortage::Memory),
             ),
-            (None, Some(signal::ABORT)) => {
+            (None, Some(libc::SIGABRT)) => {
                 (format!("{ended}: the codec has a bug, or needs more memory than a process may use"), None)
             }
             _ => (ended, None),
         };
-        VideoError::new(Stage::Crash, Error::decode("")).reworded(message, shortage)
+        VideoError { shortage, ..VideoError::new(Stage::Crash, Error::decode(message)) }
     }
-}
-
-/// These numbers are the same on all systems that have signals.
-mod signal {
-    pub const ABORT: i32 = 6;
-    pub const KILL: i32 = 9;
-    #[cfg(target_os = "linux")]
-    pub const SYS: i32 = libc::SIGSYS;
-    /// No other system filters calls here.
-    #[cfg(not(target_os = "linux"))]
-    pub const SYS: i32 = -1;
 }
 
 /// A worker process, and the socket to it.
@@ -410,14 +400,7 @@ mod tests {
             attributes: JsonObject::of(serde_json::json!({"take": 3, "video": {}})).unwrap(),
             ..ClipInfo::default()
         };
-        let clip = |info: ClipInfo| PackedClip {
-            info,
-            jpegs: Default::default(),
-            frames: Vec::new(),
-            measured: Default::default(),
-            facts: Default::default(),
-            tracks: Vec::new(),
-        };
+        let clip = |info: ClipInfo| PackedClip { info, ..PackedClip::default() };
         assert!(is_of(&clip(info.clone()), &job));
         for wrong in [
             ClipInfo { label: Some(1), ..info.clone() },

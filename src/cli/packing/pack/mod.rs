@@ -37,7 +37,7 @@ pub struct Args {
     /// start and end in seconds (see --segments), split; any other is kept as an attribute. vidrec says what each
     /// column became. A .csv of Kinetics (youtube_id, time_start).
     ///
-    /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
+    /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .json:
     /// Something-Something.
     ///
     /// .toml: a recipe, which has inputs and options; options that are given replace its own.
@@ -120,7 +120,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
     }
     let report = pack_plan(&plan, out, &recipe.options, &mut args.run.progress.of("videos"))?;
     report::tell(&report);
-    output::print(args.json, &report, |r| report::render(r, out, args.run.if_exists))?;
+    output::print(args.json, &report, |r| report::render(r, out))?;
     Ok(match (&report, report.is_clean()) {
         (r, _) if r.clips == 0 => Outcome::Nothing,
         (_, true) => Outcome::Done,

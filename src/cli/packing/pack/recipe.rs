@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::output;
-use crate::pack::{FrameOptions, InputOptions, LimitOptions, OptionWords, PackOptions, PictureOptions, Recipe};
+use crate::pack::{FrameOptions, InputOptions, LimitOptions, PackOptions, PictureOptions, Recipe};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, FromArgMatches};
 
@@ -45,9 +45,7 @@ impl RecipeArgs {
         };
         let mut options = options.to_object()?;
         options.0.retain(|name, _| given.has(name));
-        let mut recipe = Recipe::given(inputs, options)?;
-        recipe.options.input.words = OptionWords(output::setting);
-        Ok(recipe)
+        Recipe::given(inputs, options)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::output;
 use crate::cli::output::{bytes, count, line, printable};
-use crate::pack::{Estimate, IfExists, ManifestColumns, PackReport, PassedOver};
+use crate::pack::{Estimate, ManifestColumns, PackReport, PassedOver};
 
 /// Names on standard error what is not in the data set, or not as it should be.
 pub fn tell(report: &PackReport) {
@@ -87,7 +87,7 @@ pub fn render_estimate(e: &Estimate) -> String {
     let (failed, free) = (count(e.failed, "video"), bytes(e.free_bytes));
     text += &format!("about {clips}, {frames}, {size} in {time}; about {failed} skipped; {free} are free\n");
     if e.jpeg_bytes > 0 {
-        let scores = scores(e.psnr, e.rgb_psnr, e.ssim, &count(e.probed, "video"));
+        let scores = scores(e.psnr, e.ssim, &count(e.probed, "video"));
         text += &format!("  {} per JPEG{scores}\n", bytes(e.jpeg_bytes));
     }
     text
@@ -98,19 +98,16 @@ fn ignored(passed_over: &[PassedOver]) -> u64 {
 }
 
 /// The scores of JPEGs against the pictures that were encoded: means of so many videos or frames.
-fn scores(psnr: Option<f64>, rgb: Option<f64>, ssim: Option<f64>, of: &str) -> String {
-    let (Some(psnr), Some(rgb), Some(ssim)) = (psnr, rgb, ssim) else { return String::new() };
-    format!("; of luma: PSNR {psnr:.1} dB, SSIM {ssim:.4}; of RGB: PSNR {rgb:.1} dB (means of {of})")
+fn scores(psnr: Option<f64>, ssim: Option<f64>, of: &str) -> String {
+    let (Some(psnr), Some(ssim)) = (psnr, ssim) else { return String::new() };
+    format!("; of luma: PSNR {psnr:.1} dB, SSIM {ssim:.4} (means of {of})")
 }
 
-pub fn render(r: &PackReport, output: &Path, if_exists: IfExists) -> String {
+pub fn render(r: &PackReport, output: &Path) -> String {
     let (out, clips) = (output.display(), count(r.clips, "clip"));
-    if r.is_unchanged() && if_exists == IfExists::RetryFailed {
-        return format!("nothing to retry: no video of {out} failed; it has {clips}\n");
-    }
     if r.is_unchanged() {
         let text = format!("nothing to do: the pack of {out} is finished, with {clips}\n");
-        return text + &line(r.failed, "video", "skipped; --if-exists retry-failed tries them again");
+        return text + &line(r.failed, "video", "skipped; --if-exists replace packs all again");
     }
     if r.clips == 0 {
         let (skipped, list) = (count(r.failed, "video"), r.failures_file.as_deref().unwrap_or_default());
@@ -135,7 +132,7 @@ pub fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
         text += &format!("  JPEG quality {least} to {most}\n");
     }
     if let Some(length) = r.bytes.saturating_sub(r.track_bytes).checked_div(r.frames) {
-        let scores = scores(r.psnr, r.rgb_psnr, r.ssim, &count(r.measured_frames, "frame"));
+        let scores = scores(r.psnr, r.ssim, &count(r.measured_frames, "frame"));
         text += &format!("  {} per frame{scores}\n", bytes(length));
     }
     text += &line(r.resumed_at.unwrap_or(0), "video", "of them done before the interruption");

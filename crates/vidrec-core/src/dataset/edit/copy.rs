@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::plan::{EditOptions, EditReport, OutputPlan};
-use crate::dataset::clock::too_far;
+use crate::dataset::clock::{beginning, too_far};
 use crate::dataset::writer::{ClipInfo, FrameData, OpenShard, Sharding, StagedSet, WriteReport, Writer, WriterOptions};
-use crate::dataset::{Clip, ClockStart, Dataset, Frame, TrackView};
+use crate::dataset::{Clip, Dataset, Frame, TrackView};
 use crate::progress::{Counter, ProgressFn};
 use vidrec_format::track::payload::Payload;
 use vidrec_format::{Error, ErrorKind, Hint, Result};
@@ -64,7 +64,7 @@ pub(super) fn stage(
         let clip = plan.sources[source].clip(clip).map_err(advise_repair)?;
         let info = (plan.describe)(source, &clip).map_err(advise_repair)?;
         let bytes = writer.bytes();
-        append(&mut writer, &info, &clip, plan.clock.as_ref())?;
+        append(&mut writer, &info, &clip, plan.align_clocks)?;
         counter.add(clip.frame_count().into(), writer.bytes().saturating_sub(bytes))?;
     }
     writer.stage()
@@ -86,10 +86,10 @@ pub(super) fn report(written: &WriteReport, plan: &OutputPlan<'_>, out: &Path) -
     }
 }
 
-fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, clock: Option<&ClockStart>) -> Result<()> {
+fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, align_clocks: bool) -> Result<()> {
     let read = clip.frames().map(|frame| frame.and_then(|frame| frame.check().map(|()| frame)));
     let read = read.collect::<Result<Vec<_>>>().map_err(advise_repair)?;
-    let (begin, begin_ns) = clock.map_or(Ok((0, 0)), |clock| clock.find(clip)).map_err(advise_repair)?;
+    let (begin, begin_ns) = if align_clocks { beginning(clip).map_err(advise_repair)? } else { (0, 0) };
     let pts = read.iter().map(|frame| frame.pts().checked_sub(begin)).collect::<Option<Vec<_>>>();
     let frames = read.iter().zip(pts.ok_or_else(|| too_far(clip))?);
     let frames = frames.map(|(frame, pts)| FrameData { jpeg: frame.jpeg(), pts, source_index: frame.source_index() });

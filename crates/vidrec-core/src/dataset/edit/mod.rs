@@ -39,7 +39,6 @@ mod subset;
 #[cfg(test)]
 mod tests;
 
-pub use crate::dataset::clock::ClockStart;
 pub use merge::{append, merge};
 pub use meta::joined_meta;
 pub(crate) use meta::merged_meta;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::meta::joined_meta;
 use crate::dataset::writer::{ClipInfo, Sharding};
-use crate::dataset::{Clip, ClockStart, Dataset, Shard, proven_bytes};
+use crate::dataset::{Clip, Dataset, Shard, proven_bytes};
 use crate::store::disk::folder_of;
 use vidrec_format::{Error, JsonObject, Meta, Result, SectionId};
 
@@ -63,8 +63,8 @@ pub(super) struct OutputPlan<'a> {
     pub picks: Vec<(usize, u64)>,
     /// The number of consecutive picks that are draws of one video.
     pub draws: u64,
-    /// The beginning of the clock of each clip. With `None`, times are copied.
-    pub clock: Option<ClockStart>,
+    /// Whether the clock of each clip begins at its first frame. If not, times are copied.
+    pub align_clocks: bool,
     pub not_found: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -84,7 +84,7 @@ impl OutputPlan<'_> {
             sources,
             describe: Box::new(|_, clip| clip.info()),
             picks,
-            clock: None,
+            align_clocks: false,
             not_found: Vec::new(),
             notes,
         })

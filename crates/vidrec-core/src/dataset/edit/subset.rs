@@ -7,7 +7,7 @@ use super::copy;
 use super::plan::{EditOptions, EditReport, OutputPlan};
 use super::selection::{Selection, require_found, subset_clips};
 use crate::dataset::writer::ClipInfo;
-use crate::dataset::{Clip, ClockStart, Dataset};
+use crate::dataset::{Clip, Dataset};
 use crate::progress::ProgressFn;
 use vidrec_format::{Error, JsonObject, Result, limits};
 
@@ -43,9 +43,9 @@ pub struct Changes {
     pub clips: Vec<Change>,
     /// Classes to rename: old and new name. Their labels stay.
     pub renamed_classes: Vec<(String, String)>,
-    /// The beginning of the clock of each clip: the times of its frames and tracks count from there. Default `None`: clocks
-    /// stay.
-    pub clock: Option<ClockStart>,
+    /// Lets the clock of each clip begin at its first frame: the times of its frames and tracks count from there. Off by
+    /// default: clocks stay.
+    pub align_clocks: bool,
 }
 
 /// Writes some clips of a data set as a new data set, in their order, with their labels, class names and attributes or with
@@ -57,7 +57,7 @@ pub struct Changes {
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): no clip is chosen; a list names a source that the data set
 /// does not have; two changes apply to a clip; a label has no class; a class to
-/// rename does not exist, or its new name does; a clip does not have the track that its clock is to begin with; `out` is an
+/// rename does not exist, or its new name does; `out` is an
 /// input or holds a data set already; or as [`subset_clips`].
 /// [`Format`](vidrec_format::error::ErrorKind::Format): the input is damaged.
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system.
@@ -82,7 +82,7 @@ pub fn subset(
     let mut plan = OutputPlan::new(std::slice::from_ref(set), 0, picks)?;
     plan.meta.classes.clone_from(&table.classes);
     plan.not_found.clone_from(&table.not_found);
-    plan.clock.clone_from(&changes.clock);
+    plan.align_clocks = changes.align_clocks;
     plan.describe = Box::new(|_, clip| table.describe(clip));
     copy::write(plan, out.as_ref(), options, progress)
 }

@@ -7,8 +7,8 @@ use std::slice;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::distribution::{Bin, Categories, Distribution, Summary, bins_of_numbers, bins_of_words};
-use super::tracks::TrackStats;
+use super::distribution::{Bin, Distribution, Summary, Words, bins_of_numbers, bins_of_words};
+use super::numbers::TrackStats;
 use crate::dataset::{Clip, Dataset, Tables};
 use vidrec_format::{FrameEntry, JsonObject, Result};
 
@@ -109,8 +109,8 @@ pub fn stats_of(sets: &[Dataset]) -> Result<Vec<Stats>> {
         let (mut numbers, words): (Vec<_>, Vec<_>) = values.map(|values| (values.numbers, values.words)).unzip();
         add_distribution(&mut surveys, &column, bins_of_numbers(&mut numbers));
         // If most clips have a word of their own, such as a caption, there is nothing to count.
-        let is_counted = column.0 < ATTRIBUTE || words.iter().any(|words| words.len() as u64 * 2 <= words.clips());
-        add_distribution(&mut surveys, &column, if is_counted { bins_of_words(&words) } else { Vec::new() });
+        let is_counted = column.0 < ATTRIBUTE || words.iter().any(Words::repeat);
+        add_distribution(&mut surveys, &column, if is_counted { bins_of_words(words) } else { Vec::new() });
     }
     Ok(surveys.into_iter().map(|survey| survey.stats).collect())
 }
@@ -121,54 +121,6 @@ fn add_distribution(surveys: &mut [Survey], column: &Column, found: Vec<(Vec<Bin
         let without = survey.stats.clips.saturating_sub(bins.iter().map(|bin| bin.clips).sum());
         let (title, unit) = (column.1.clone().into_owned(), column.2);
         survey.stats.distributions.push(Distribution { title, unit, bins, summary, without });
-    }
-}
-
-/// Counts the clips and frames of each class, in order of label: see [`Stats::classes`]. Reads the entry of every clip, but
-/// no entries of frames.
-///
-/// ```no_run
-/// for class in vidrec::class_stats(&vidrec::Dataset::open("train")?)? {
-///     println!("{}: {} clips", class.class, class.clips);
-/// }
-/// # Ok::<(), vidrec::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// The same as [`stats`].
-pub fn class_stats(set: &Dataset) -> Result<Vec<ClassStats>> {
-    set.prefetch_all(Tables { clips: true, ..Tables::default() })?;
-    let mut classes = Classes::default();
-    for clip in set.clips() {
-        classes.add(&clip?)?;
-    }
-    Ok(classes.finish(set.classes()))
-}
-
-/// The classes of the clips.
-#[derive(Default)]
-struct Classes(BTreeMap<Option<u32>, ClassStats>);
-
-impl Classes {
-    fn class(&mut self, label: Option<u32>) -> &mut ClassStats {
-        self.0.entry(label).or_insert(ClassStats { label, class: String::new(), clips: 0, frames: 0 })
-    }
-
-    fn add(&mut self, clip: &Clip<'_>) -> Result<()> {
-        let class = self.class(clip.label());
-        class.clips += 1;
-        class.frames += u64::from(clip.frame_count());
-        if class.class.is_empty() && clip.label().is_some() {
-            class.class = clip.class()?;
-        }
-        Ok(())
-    }
-
-    /// All classes in order of label: those that have clips, and those that the data set only names.
-    fn finish(mut self, names: &[String]) -> Vec<ClassStats> {
-        (0..).zip(names).for_each(|(label, name)| self.class(Some(label)).class.clone_from(name));
-        self.0.into_values().collect()
     }
 }
 
@@ -198,6 +150,7 @@ struct Survey {
     stats: Stats,
     /// The values that distributions show. A clip without a value has no entry.
     columns: BTreeMap<Column, Values>,
+    classes: BTreeMap<Option<u32>, ClassStats>,
 }
 
 /// A property of clips that has a distribution: its place among the distributions, its title, and its unit.
@@ -210,7 +163,7 @@ const ATTRIBUTE: u8 = 10;
 #[derive(Default)]
 struct Values {
     numbers: Vec<f64>,
-    words: Categories,
+    words: Words,
 }
 
 /// The most columns. Attributes beyond it are not counted.
@@ -233,21 +186,31 @@ impl Survey {
     /// Reads the whole index.
     fn new(set: &Dataset) -> Result<Survey> {
         set.prefetch_all(Tables { clips: true, frames: true, strings: true })?;
-        let (mut survey, mut classes) = (Survey::default(), Classes::default());
+        let mut survey = Survey::default();
         for clip in set.clips() {
-            let clip = clip?;
-            classes.add(&clip)?;
-            survey.add(&clip)?;
+            survey.add(&clip?)?;
         }
+        (0..).zip(set.classes()).for_each(|(label, name)| survey.class(Some(label)).class.clone_from(name));
+        let classes = std::mem::take(&mut survey.classes).into_values().collect();
         let (clips, frames, shards) = (set.len(), set.frame_count(), set.shard_count() as u64);
-        survey.stats = Stats { clips, frames, shards, classes: classes.finish(set.classes()), ..survey.stats };
+        survey.stats = Stats { clips, frames, shards, classes, ..survey.stats };
         Ok(survey)
+    }
+
+    fn class(&mut self, label: Option<u32>) -> &mut ClassStats {
+        self.classes.entry(label).or_insert(ClassStats { label, class: String::new(), clips: 0, frames: 0 })
     }
 
     fn add(&mut self, clip: &Clip<'_>) -> Result<()> {
         let entries = clip.frame_entries()?;
         let numbers = ClipNumbers::of(clip, &entries);
         self.stats.add(clip, &entries, &numbers);
+        let class = self.class(clip.label());
+        class.clips += 1;
+        class.frames += u64::from(clip.frame_count());
+        if class.class.is_empty() && clip.label().is_some() {
+            class.class = clip.class()?;
+        }
         let (frames, width, height) = (f64::from(clip.frame_count()), clip.width(), clip.height());
         let rate = numbers.seconds.map(|seconds| (frames - 1.0) / seconds);
         let mean = (frames > 0.0).then(|| numbers.bytes as f64 / frames);
@@ -330,26 +293,5 @@ impl Stats {
             self.short_clips += 1;
             self.repeated_frames += (entries.len() - different.len()) as u64;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_are_those_with_clips_and_those_with_names() {
-        let stats = |label, class: &str, clips| ClassStats { label, class: class.into(), clips, frames: 8 * clips };
-        let with_clips = [stats(None, "", 1), stats(Some(1), "old", 1), stats(Some(5), "own", 1)];
-        let classes = Classes(with_clips.into_iter().map(|class| (class.label, class)).collect());
-        let expected = [
-            stats(None, "", 1),
-            stats(Some(0), "a", 0),
-            stats(Some(1), "b", 1),
-            stats(Some(2), "c", 0),
-            stats(Some(5), "own", 1),
-        ];
-        assert_eq!(classes.finish(&["a", "b", "c"].map(str::to_owned)), expected);
-        assert_eq!(Classes::default().finish(&[]), []);
     }
 }

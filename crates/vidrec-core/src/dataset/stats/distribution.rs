@@ -1,6 +1,7 @@
 //! Distributions of numbers and words over the clips of one or several data sets, which share the bins.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -121,44 +122,42 @@ fn even(min: f64, max: f64) -> Vec<(f64, f64)> {
 
 /// Returns bins from 1 to 2 to 5 to 10, and so on.
 fn growing(min: f64, max: f64) -> Vec<(f64, f64)> {
-    let mut edges = Vec::new();
-    let first = min.log10().floor() as i32;
-    for power in first..=first + 40 {
-        for factor in [1.0, 2.0, 5.0] {
-            // Powers of ten are exact as text.
-            let edge: f64 = format!("{factor}e{power}").parse().unwrap_or(max);
-            edges.push(edge);
-        }
-    }
-    let start = edges.partition_point(|&e| e <= min).saturating_sub(1);
-    let end = edges.partition_point(|&e| e <= max);
-    let mut bins: Vec<_> = edges[start..=end.min(edges.len() - 1)].windows(2).map(|w| (w[0], w[1])).collect();
-    if let Some(last) = bins.last_mut().filter(|last| last.1 <= max) {
-        last.1 = f64::MAX;
-    }
-    bins
+    // Powers of ten are exact as text. The largest edge is infinite, which JSON cannot hold.
+    let edge = |power: i32, factor: i32| format!("{factor}e{power}").parse().unwrap_or(f64::MAX).min(f64::MAX);
+    let powers = min.log10().floor() as i32 - 1..=max.log10().floor() as i32 + 1;
+    let edges: Vec<f64> = powers.flat_map(|power| [1, 2, 5].map(|factor| edge(power, factor))).collect();
+    let bins = edges.windows(2).map(|two| (two[0], two[1]));
+    bins.filter(|&(from, below)| below > min && from <= max).collect()
 }
 
 /// Returns the words of each data set, the most frequent first; nothing if there are none.
-pub(super) fn bins_of_words(categories: &[Categories]) -> Vec<(Vec<Bin>, Option<Summary>)> {
-    let words: BTreeSet<&str> = categories.iter().flat_map(|c| c.words()).collect();
-    let mut words: Vec<&str> = words.into_iter().collect();
-    words.sort_by_key(|word| std::cmp::Reverse(categories.iter().map(|c| c.count(word)).sum::<u64>()));
-    let rest = words.split_off(words.len().min(MOST_WORDS));
-    let others = |c: &Categories| c.others() + rest.iter().map(|word| c.count(word)).sum::<u64>();
-    let has_others = categories.iter().any(|c| others(c) > 0);
+pub(super) fn bins_of_words(mut sets: Vec<Words>) -> Vec<(Vec<Bin>, Option<Summary>)> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for (word, clips) in sets.iter().flat_map(|words| &words.counts) {
+        *counts.entry(word.clone()).or_default() += clips;
+    }
+    let mut shown: Vec<(String, u64)> = counts.into_iter().collect();
+    shown.sort_by_key(|(_, clips)| Reverse(*clips));
+    shown.truncate(MOST_WORDS);
     let bin = |word: &str, clips| Bin { word: Some(word.to_owned()), from: None, below: None, clips };
-    let bins = |c: &Categories| {
-        let named = words.iter().map(|word| bin(word, c.count(word)));
-        named.chain(has_others.then(|| bin("all others", others(c)))).collect()
+    let mut bins_of = |words: &mut Words| {
+        let bins: Vec<Bin> =
+            shown.iter().map(|(word, _)| bin(word, words.counts.remove(word).unwrap_or_default())).collect();
+        (bins, words.clips())
     };
-    if words.is_empty() { Vec::new() } else { categories.iter().map(|c| (bins(c), None)).collect() }
+    let found: Vec<(Vec<Bin>, u64)> = sets.iter_mut().map(&mut bins_of).collect();
+    let has_others = found.iter().any(|(_, others)| *others > 0);
+    let with_others = |(mut bins, others): (Vec<Bin>, u64)| {
+        bins.extend(has_others.then(|| bin("all others", others)));
+        (bins, None)
+    };
+    if shown.is_empty() { Vec::new() } else { found.into_iter().map(with_others).collect() }
 }
 
 /// The numbers of clips that have each of some words. The first words that occur are counted separately, and the
 /// others together.
 #[derive(Default)]
-pub(super) struct Categories {
+pub(super) struct Words {
     counts: HashMap<String, u64>,
     /// Clips with words beyond the limit.
     others: u64,
@@ -169,7 +168,7 @@ const COUNTED_WORDS: usize = 10_000;
 /// The most characters of a word that are kept.
 const WORD_LENGTH: usize = 120;
 
-impl Categories {
+impl Words {
     pub fn add(&mut self, word: &str) {
         let word = &word[..word.char_indices().nth(WORD_LENGTH).map_or(word.len(), |(at, _)| at)];
         if let Some(count) = self.counts.get_mut(word) {
@@ -181,27 +180,14 @@ impl Categories {
         }
     }
 
-    /// The number of different words.
-    pub fn len(&self) -> usize {
-        self.counts.len()
-    }
-
     /// The number of clips that have a word.
-    pub fn clips(&self) -> u64 {
+    fn clips(&self) -> u64 {
         self.counts.values().sum::<u64>() + self.others
     }
 
-    /// Clips with words beyond the limit.
-    pub fn others(&self) -> u64 {
-        self.others
-    }
-
-    pub fn count(&self, word: &str) -> u64 {
-        self.counts.get(word).copied().unwrap_or(0)
-    }
-
-    pub fn words(&self) -> impl Iterator<Item = &str> {
-        self.counts.keys().map(String::as_str)
+    /// Whether each word occurs twice on average.
+    pub fn repeat(&self) -> bool {
+        self.counts.len() as u64 * 2 <= self.clips()
     }
 }
 
@@ -247,9 +233,9 @@ mod tests {
 
     #[test]
     fn rare_words_are_one_bin() {
-        let mut words = Categories::default();
+        let mut words = Words::default();
         (0..100).for_each(|i| words.add(&format!("w{}", i % 60)));
-        let (bins, _) = bins_of_words(&[words]).remove(0);
+        let (bins, _) = bins_of_words(vec![words]).remove(0);
         assert_eq!((bins.len(), bins[40].word.as_deref()), (41, Some("all others")));
         assert_eq!(bins.iter().map(|bin| bin.clips).sum::<u64>(), 100);
     }

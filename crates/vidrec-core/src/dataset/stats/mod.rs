@@ -1,11 +1,9 @@
-//! Statistics of data sets: one pass over each index, and distributions in bins that all data sets share.
+//! Statistics of data sets: distributions of their clips, and the numbers of their tracks and pictures.
 
 mod clips;
 mod distribution;
-mod pictures;
-mod tracks;
+mod numbers;
 
-pub use clips::{ClassStats, ClipNumbers, Stats, class_stats, stats, stats_of};
+pub use clips::{ClassStats, ClipNumbers, Stats, stats, stats_of};
 pub use distribution::{Bin, Distribution, Summary};
-pub use pictures::{Levels, level_stats, picture_stats, picture_stats_of};
-pub use tracks::{TrackStats, track_stats, track_stats_of};
+pub use numbers::{TrackStats, picture_stats, track_stats};

@@ -1,16 +1,15 @@
 //! Checks that a data set is intact: every structure, id and checksum and, on demand, every image.
 
-mod pictures;
 mod scan;
 mod tracks;
 
 use std::path::Path;
 
+use rayon::ThreadPool;
 use serde::Serialize;
 
-use self::pictures::Pictures;
-use crate::dataset::failures::read_failures;
-use crate::dataset::listing::{self, Listing};
+use self::scan::stops;
+use crate::dataset::listing::{self, Listing, read_failures};
 use crate::dataset::{Dataset, Shard, Source};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
@@ -68,27 +67,26 @@ fn verify_files(
     for paths in &files.shards {
         let shard = match Shard::open_unbound(paths, source) {
             Ok(shard) => shard,
-            Err(e) if scan::stops(&e) => return Err(e),
+            Err(e) if stops(&e) => return Err(e),
             Err(e) => {
                 report.problems.push(e.into());
                 continue;
             }
         };
         report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
-        let mut pictures = pool.as_ref().map(|pool| Pictures::new(&shard, pool));
-        report.problems.extend(problems(&shard, pictures.as_mut(), counter)?.into_iter().map(Problem::from));
+        report.problems.extend(problems(&shard, pool.as_ref(), counter)?.into_iter().map(Problem::from));
         report.clips += shard.clip_count();
         report.frames += shard.index.header.frame_count;
     }
     match (&files.json, Dataset::open_files(&files.shards, source)) {
         (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
         (_, Err(e)) if matches!(e.rule(), Some("dataset-classes" | "dataset-tracks")) => report.problems.push(e.into()),
-        (_, Err(e)) if scan::stops(&e) => return Err(e),
+        (_, Err(e)) if stops(&e) => return Err(e),
         _ => {}
     }
     if let Some((path, json)) = &files.json {
         match source.twice(|| read_failures(path, json, source)) {
-            Err(e) if scan::stops(&e) => return Err(e),
+            Err(e) if stops(&e) => return Err(e),
             found => report.problems.extend(found.err().map(Problem::from)),
         }
         let leftovers = if is_remote(path) { Vec::new() } else { listing::leftovers(folder_of(path)) };
@@ -99,21 +97,17 @@ fn verify_files(
 }
 
 /// The problems of a shard. This reads all of its files.
-fn problems<'a>(
-    shard: &'a Shard,
-    pictures: Option<&mut Pictures<'a>>,
-    counter: &mut Counter<'_, '_>,
-) -> Result<Vec<Error>> {
-    let mut problems = scan::check(shard, pictures, counter)?;
-    problems.append(&mut tracks::check(shard, counter)?);
-    if let Err(e) = shard.prove_whole() {
-        problems.insert(0, e);
-    }
-    Ok(problems)
+fn problems(shard: &Shard, pool: Option<&ThreadPool>, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
+    let (found, of_tracks) = (scan::check(shard, pool, counter)?, tracks::check(shard, counter)?);
+    let lost = shard.prove_whole().err();
+    Ok(lost.into_iter().chain(found.0).chain(of_tracks.0).collect())
 }
 
 /// Proves everything that [`verify`] proves of a shard without decoding its images. The error is its first problem.
-#[doc(hidden)]
+///
+/// # Errors
+///
+/// The shard is damaged, or `progress` stops the call.
 pub fn prove(shard: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
     let problems = problems(shard, None, &mut Counter::new(None, progress))?;
     problems.into_iter().next().map_or(Ok(()), Err)

@@ -1,8 +1,13 @@
 //! Checks the index and the record file of a shard from their first bytes to their last.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 
-use super::pictures::{Picture, Pictures};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use vidrec_jpeg::{Decoder, RgbPicture};
+
 use crate::dataset::records::record_range;
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::{RecordsDigest, Shard, proven_bytes};
@@ -12,44 +17,22 @@ use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::hex;
 use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result, crc32};
 
-/// Returns the problems of a shard; those of its images come last. Images are checked if there is a place to collect
-/// them. The record file is read once from start to end: the digest, the records and the images share this pass.
-pub(super) fn check<'a>(
-    shard: &'a Shard,
-    pictures: Option<&mut Pictures<'a>>,
-    counter: &mut Counter<'_, '_>,
-) -> Result<Vec<Error>> {
-    let (problems, digest, digest_problem) = (Vec::new(), None, None);
-    let mut scan = ShardScan { shard, problems, digest, digest_problem, pictures, record_end: 0, frames: 0 };
-    scan.index()?;
-    match shard.prove_binding() {
-        Ok(()) => scan.digest = Some(RecordsDigest::default()),
-        Err(e) => scan.note(e)?,
-    }
-    let before_records = scan.problems.len();
-    scan.draws();
-    scan.clips(counter)?;
-    scan.compare_digest(counter)?;
-    if let Some(e) = scan.digest_problem {
-        scan.problems.insert(before_records, e);
-    }
-    if let Some(pictures) = scan.pictures {
-        scan.problems.append(&mut pictures.finish(counter)?);
-    }
-    Ok(scan.problems)
-}
+/// The images that are decoded together. They are enough for all threads, and few enough to fit in memory.
+const IMAGES: usize = 256;
 
-struct ShardScan<'a, 'p> {
-    shard: &'a Shard,
-    problems: Vec<Error>,
-    /// The digest of the record file, as long as the file can be read.
-    digest: Option<RecordsDigest>,
-    digest_problem: Option<Error>,
-    pictures: Option<&'p mut Pictures<'a>>,
-    /// The offset at which the next record must begin.
-    record_end: u64,
-    /// The number of frames so far.
-    frames: u64,
+/// The problems of a file so far.
+#[derive(Default)]
+pub(super) struct Problems(pub Vec<Error>);
+
+impl Problems {
+    /// Adds a problem of the file at `path`, unless the error ends the call.
+    pub fn note(&mut self, e: Error, path: &Path) -> Result<()> {
+        if stops(&e) {
+            return Err(e);
+        }
+        self.0.push(if e.path().is_none() { e.file(path) } else { e });
+        Ok(())
+    }
 }
 
 /// Whether an error says nothing about the data: a server could not be reached, the machine ran out of something, or
@@ -58,17 +41,78 @@ pub(super) fn stops(e: &Error) -> bool {
     is_of_network(e) || matches!(e.kind(), ErrorKind::Resources | ErrorKind::Interrupted)
 }
 
-impl ShardScan<'_, '_> {
-    fn note(&mut self, e: Error) -> Result<()> {
-        if stops(&e) {
-            return Err(e);
-        }
-        self.problems.push(e);
-        Ok(())
+/// Returns the problems of a shard; those of its images come last. Images are decoded if there is a pool for that. The
+/// record file is read once from start to end: the digest, the records and the images share this pass.
+pub(super) fn check(shard: &Shard, pool: Option<&ThreadPool>, counter: &mut Counter<'_, '_>) -> Result<Problems> {
+    let (problems, digest, images) = (Problems::default(), None, Vec::new());
+    let mut scan =
+        ShardScan { shard, problems, digest, pool, images, image_problems: Vec::new(), record_end: 0, frames: 0 };
+    scan.index()?;
+    match shard.prove_binding() {
+        Ok(()) => scan.digest = Some(RecordsDigest::default()),
+        Err(e) => scan.problems.note(e, &shard.record_path)?,
     }
+    scan.draws();
+    scan.clips(counter)?;
+    scan.compare_digest(counter)?;
+    scan.decode(counter)?;
+    scan.problems.0.append(&mut scan.image_problems);
+    Ok(scan.problems)
+}
 
-    fn note_in_index(&mut self, e: Error) -> Result<()> {
-        self.note(if e.path().is_none() { e.file(&self.shard.index_path) } else { e })
+struct ShardScan<'a> {
+    shard: &'a Shard,
+    problems: Problems,
+    /// The digest of the record file, as long as the file can be read.
+    digest: Option<RecordsDigest>,
+    pool: Option<&'a ThreadPool>,
+    /// Images that were read and are not decoded yet.
+    images: Vec<Image<'a>>,
+    image_problems: Vec<Error>,
+    /// The offset at which the next record must begin.
+    record_end: u64,
+    /// The number of frames so far.
+    frames: u64,
+}
+
+/// An image that was read.
+struct Image<'a> {
+    clip: u64,
+    frame: u32,
+    /// The offset of its record.
+    at: u64,
+    /// The size of the clip, or zeros.
+    stated: (u32, u32),
+    jpeg: Cow<'a, [u8]>,
+}
+
+impl Image<'_> {
+    /// Decodes the image.
+    fn prove(&self, pixels: &mut RgbPicture) -> Result<()> {
+        let mut decoder = Decoder::new()?;
+        let header = decoder.header(&self.jpeg)?;
+        if self.stated != (0, 0) && self.stated != (header.width, header.height) {
+            return Err(Error::format("clip-size", "the size of the image is not that of the clip")
+                .expected(format!("{}x{}", self.stated.0, self.stated.1))
+                .found(format!("{}x{}", header.width, header.height)));
+        }
+        decoder.decode_picture_into(&self.jpeg, pixels)
+    }
+}
+
+impl ShardScan<'_> {
+    /// Decodes the images that were read, all at once.
+    fn decode(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
+        let (Some(pool), images, path) = (self.pool, std::mem::take(&mut self.images), &self.shard.record_path) else {
+            return Ok(());
+        };
+        let prove = |pixels: &mut RgbPicture, image: &Image<'_>| {
+            let place = |e: Error| e.in_clip(image.clip).in_frame(image.frame).at(image.at).file(path);
+            image.prove(pixels).err().map(place)
+        };
+        let found: Vec<_> = pool.install(|| images.par_iter().map_init(RgbPicture::default, prove).collect());
+        self.image_problems.extend(found.into_iter().flatten());
+        counter.frames(images.len() as u64)
     }
 
     /// Checks the CRC-32 of every section, and that the padding between them is zero.
@@ -78,7 +122,8 @@ impl ShardScan<'_, '_> {
             let next = index.sections.get(i + 1).map_or(index.header.section_table_offset, |n| n.offset);
             let section = self.shard.of_index(|_, bytes| proven_bytes(bytes, s).map(drop));
             let padding = self.shard.of_index(|_, bytes| prove_padding(bytes, s.end().unwrap_or(next)..next));
-            [section, padding].into_iter().filter_map(Result::err).try_for_each(|e| self.note(e))?;
+            let mut found = [section, padding].into_iter().filter_map(Result::err);
+            found.try_for_each(|e| self.problems.note(e, &self.shard.index_path))?;
         }
         Ok(())
     }
@@ -90,7 +135,7 @@ impl ShardScan<'_, '_> {
             let e = Error::format("clip-draws", "the number of clips is not a multiple of the draws per video")
                 .expected(format!("a multiple of {}", draws.unwrap_or(1)))
                 .found(clips);
-            self.problems.push(e.file(&self.shard.index_path));
+            self.problems.0.push(e.file(&self.shard.index_path));
         }
     }
 
@@ -98,33 +143,25 @@ impl ShardScan<'_, '_> {
     /// is no digest.
     fn digest_to(&mut self, end: u64, counter: &mut Counter<'_, '_>) -> Result<()> {
         let Some(digest) = &mut self.digest else { return Ok(()) };
-        let read = digest.advance(&self.shard.records, end, &mut || counter.tell());
-        read.or_else(|e| self.unreadable(e))
+        digest.advance(&self.shard.records, end, &mut || counter.tell()).or_else(|e| {
+            self.digest = None;
+            self.problems.note(e, &self.shard.record_path)
+        })
     }
 
     /// Compares the SHA-256 of the record file after all of its records were read.
     fn compare_digest(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         let Some(digest) = self.digest.take() else { return Ok(()) };
         let expected = self.shard.index.binding.sha256;
-        match digest.finish(&self.shard.records, expected, &mut || counter.tell()) {
-            Ok(found) if found == expected => {}
+        let e = match digest.finish(&self.shard.records, expected, &mut || counter.tell()) {
+            Ok(found) if found == expected => return Ok(()),
             Ok(found) => {
                 let e = Error::format("data-digest", "the record file's SHA-256 does not match the index");
-                let e = e.expected(hex(&expected)).found(hex(&found));
-                self.digest_problem = Some(e.file(&self.shard.record_path));
+                e.expected(hex(&expected)).found(hex(&found))
             }
-            Err(e) => self.unreadable(e)?,
-        }
-        Ok(())
-    }
-
-    fn unreadable(&mut self, e: Error) -> Result<()> {
-        if stops(&e) {
-            return Err(e);
-        }
-        self.digest = None;
-        self.digest_problem = Some(if e.path().is_none() { e.file(&self.shard.record_path) } else { e });
-        Ok(())
+            Err(e) => e,
+        };
+        self.problems.note(e, &self.shard.record_path)
     }
 
     /// Walks through clips, frames and records in parallel.
@@ -135,17 +172,17 @@ impl ShardScan<'_, '_> {
                     self.clip(ordinal, &clip, counter)?;
                     counter.frames(clip.frame_count.into())?;
                 }
-                Err(e) => self.note(e.in_clip(ordinal))?,
+                Err(e) => self.problems.note(e.in_clip(ordinal), &self.shard.index_path)?,
             }
         }
         let total = self.shard.index.header.frame_count;
-        if self.frames != total && self.problems.is_empty() {
+        if self.frames != total && self.problems.0.is_empty() {
             let e = Error::format("clip-order", "frames at the end of the frame table belong to no clip");
-            self.problems.push(e.expected(total).found(self.frames).file(&self.shard.index_path));
+            self.problems.0.push(e.expected(total).found(self.frames).file(&self.shard.index_path));
         }
-        if self.record_end != self.shard.records.len() && self.problems.is_empty() {
+        if self.record_end != self.shard.records.len() && self.problems.0.is_empty() {
             let e = Error::format("record-trailing", "there are bytes after the last record").at(self.record_end);
-            self.problems.push(e.file(&self.shard.record_path));
+            self.problems.0.push(e.file(&self.shard.record_path));
         }
         Ok(())
     }
@@ -155,10 +192,10 @@ impl ShardScan<'_, '_> {
             let e = Error::format("clip-order", "the clip's frames do not follow those of the previous clip")
                 .expected(format!("frames from {}", self.frames))
                 .found(format!("{} frames from {}", clip.frame_count, clip.first_frame));
-            self.note_in_index(e.in_clip(ordinal))?;
+            self.problems.note(e.in_clip(ordinal), &self.shard.index_path)?;
         }
         if let Err(e) = self.clip_strings(clip) {
-            self.note_in_index(e.in_clip(ordinal))?;
+            self.problems.note(e.in_clip(ordinal), &self.shard.index_path)?;
         }
         for (t, frame) in (0..).zip(clip.frames()) {
             let checked = match self.shard.frame_entry(frame) {
@@ -169,8 +206,7 @@ impl ShardScan<'_, '_> {
                 Err(e) => Err(e),
             };
             if let Err(e) = checked {
-                let e = if e.path().is_none() { e.file(&self.shard.record_path) } else { e };
-                self.note(e.in_clip(ordinal).in_frame(t))?;
+                self.problems.note(e.in_clip(ordinal).in_frame(t), &self.shard.record_path)?;
             }
         }
         self.frames = clip.first_frame + u64::from(clip.frame_count);
@@ -210,9 +246,12 @@ impl ShardScan<'_, '_> {
         let expected_at = std::mem::replace(&mut self.record_end, end);
         let StoredFrame { header, jpeg, .. } = stored?;
         let crc = crc32(&jpeg);
-        if let Some(pictures) = &mut self.pictures {
-            let stated = (clip.width, clip.height);
-            pictures.add(Picture { clip: clip_ordinal, frame: t, at, stated, jpeg }, counter)?;
+        if self.pool.is_some() {
+            let stated = (clip.width.into(), clip.height.into());
+            self.images.push(Image { clip: clip_ordinal, frame: t, at, stated, jpeg });
+            if self.images.len() >= IMAGES {
+                self.decode(counter)?;
+            }
         }
         let fault = |rule, what: &str, expected: String, found: String| {
             Err(Error::format(rule, what.to_owned()).section("record").at(at).expected(expected).found(found))

@@ -1,6 +1,6 @@
 //! Checks the track file of a shard from its first byte to its last.
 
-use super::scan::stops;
+use super::scan::Problems;
 use crate::dataset::{RecordsDigest, Shard, TrackFile};
 use crate::progress::Counter;
 use vidrec_format::data_binding::hex;
@@ -11,22 +11,24 @@ use vidrec_format::{Error, Result};
 
 /// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
 /// problem, and the file is not read.
-pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
-    let Some(file) = &shard.tracks else { return Ok(Vec::new()) };
-    let mut scan = TrackScan { shard, file, problems: Vec::new(), end: file::END_BYTES as u64 };
+pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Problems> {
+    let Some(file) = &shard.tracks else { return Ok(Problems::default()) };
+    let mut scan = TrackScan { shard, file, problems: Problems::default(), end: file::END_BYTES as u64 };
     if let Err(e) = file.open() {
-        scan.note(e)?;
+        scan.problems.note(e, &file.path)?;
         return Ok(scan.problems);
     }
-    scan.digest(counter)?;
+    if let Err(e) = scan.digest(counter) {
+        scan.problems.note(e, &file.path)?;
+    }
     for clip in 0..shard.clip_count() {
         if let Err(e) = scan.clip(clip) {
-            scan.note(e.in_clip(clip))?;
+            scan.problems.note(e.in_clip(clip), &file.path)?;
         }
         counter.tell()?;
     }
     if let Err(e) = scan.table() {
-        scan.note(e)?;
+        scan.problems.note(e, &file.path)?;
     }
     Ok(scan.problems)
 }
@@ -34,31 +36,20 @@ pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<
 struct TrackScan<'a> {
     shard: &'a Shard,
     file: &'a TrackFile,
-    problems: Vec<Error>,
+    problems: Problems,
     /// The end of the last block.
     end: u64,
 }
 
 impl TrackScan<'_> {
-    fn note(&mut self, e: Error) -> Result<()> {
-        if stops(&e) {
-            return Err(e);
-        }
-        self.problems.push(if e.path().is_none() { e.file(&self.file.path) } else { e });
-        Ok(())
-    }
-
-    fn digest(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
+    fn digest(&self, counter: &mut Counter<'_, '_>) -> Result<()> {
         let (records, expected) = (&self.file.open()?.records, self.file.binding.sha256);
-        let found = RecordsDigest::default().finish(records, expected, &mut || counter.tell());
-        match found {
-            Ok(found) if found == expected => Ok(()),
-            Ok(found) => {
-                let e = Error::format("track-digest", "the track file's SHA-256 does not match the index");
-                self.note(e.expected(hex(&expected)).found(hex(&found)))
-            }
-            Err(e) => self.note(e),
+        let found = RecordsDigest::default().finish(records, expected, &mut || counter.tell())?;
+        if found == expected {
+            return Ok(());
         }
+        let e = Error::format("track-digest", "the track file's SHA-256 does not match the index");
+        Err(e.expected(hex(&expected)).found(hex(&found)))
     }
 
     fn clip(&mut self, clip: u64) -> Result<()> {
@@ -96,7 +87,7 @@ impl TrackScan<'_> {
 
     /// Checks that the table follows the last block, if all blocks are right.
     fn table(&self) -> Result<()> {
-        if self.problems.is_empty() { self.follows(self.file.open()?.footer.table_offset) } else { Ok(()) }
+        if self.problems.0.is_empty() { self.follows(self.file.open()?.footer.table_offset) } else { Ok(()) }
     }
 }
 

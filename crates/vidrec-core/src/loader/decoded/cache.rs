@@ -14,26 +14,6 @@ use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_jpeg::{Cut, Scale, TileGrid, make_room};
 
-/// The contents of a cache: planes of these frames, in the order of the data set's shards.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Contents {
-    /// A digest of the record files.
-    pub records: [u8; 32],
-    pub frames: u64,
-}
-
-impl Contents {
-    /// Returns the digest that tells cache files apart. Files differ if their records differ or another version of
-    /// vidrec decoded their planes.
-    fn digest(&self) -> [u8; 32] {
-        let mut digest = Sha256::new();
-        digest.update(concat!("vidrec ", env!("CARGO_PKG_VERSION")));
-        digest.update(self.records);
-        digest.update(self.frames.to_le_bytes());
-        digest.finalize().into()
-    }
-}
-
 /// Decoded planes in memory that processes share.
 #[derive(Debug)]
 pub(crate) struct DecodedFrames {
@@ -78,11 +58,12 @@ pub(crate) enum CacheUse {
 }
 
 impl DecodedFrames {
-    /// Opens the cache of `contents`, or creates it with at most `limit` bytes in all.
-    pub fn open(contents: &Contents, limit: u64, dir: Option<&Path>) -> Result<Self> {
+    /// Opens the cache of a number of frames, or creates it with at most `limit` bytes in all. `records` is a digest of the
+    /// record files that have the frames.
+    pub fn open((frames, records): (u64, [u8; 32]), limit: u64, dir: Option<&Path>) -> Result<Self> {
         let dir = dir.unwrap_or(Path::new(IN_MEMORY));
         let (size, memory) = (room(dir)?, crate::memory::memory().unwrap_or(u64::MAX));
-        let layout = Layout::new(contents.frames, limit)?;
+        let layout = Layout::new(frames, limit)?;
         let too_much = |what: &str, most: u64, help: &str| {
             let e = Error::usage(format!("loader option decoded_cache: {what}")).file(dir);
             let e = e.expected(format!("at most {most} bytes")).found(format!("{limit} bytes"));
@@ -95,7 +76,9 @@ impl DecodedFrames {
             let help = "ask for less, or enlarge it: docker run --shm-size, or mount -o remount,size=…";
             return too_much("the file system in memory does not have so much room", size, help);
         }
-        let digest = contents.digest();
+        // Files differ if their records differ or another version of vidrec decoded their planes.
+        let digest = Sha256::new().chain_update(concat!("vidrec ", env!("CARGO_PKG_VERSION")));
+        let digest: [u8; 32] = digest.chain_update(records).chain_update(frames.to_le_bytes()).finalize().into();
         let file = MemoryFile::open(dir, &hex(&digest[..16]), layout.length, &layout.header(&digest))?;
         let (end_of_own, failure, is_wrong) = Default::default();
         Ok(DecodedFrames { file, layout, end_of_own, failure, is_wrong })

@@ -21,5 +21,5 @@ mod cache;
 pub mod fuzzing;
 mod layout;
 
-pub(crate) use cache::{CacheUse, Contents, DecodedFrames};
+pub(crate) use cache::{CacheUse, DecodedFrames};
 pub(crate) use layout::FrameKey;

@@ -19,7 +19,7 @@ use super::worker::WorkerPool;
 use crate::dataset::Dataset;
 use crate::loader::batch::Batch;
 use crate::loader::counters::{Counters, Counts, LoaderStats};
-use crate::loader::decoded::{Contents, DecodedFrames};
+use crate::loader::decoded::DecodedFrames;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::mix::{Mix, SourceCount};
 use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, SampleOptions, ShortClips};
@@ -320,6 +320,9 @@ impl fmt::Debug for Loader {
     }
 }
 
+/// A clip, the width and height of its frames, and those to which they are enlarged.
+type EnlargedClip = (u64, (u32, u32), (u32, u32));
+
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
     pub(super) options: Arc<ResolvedOptions>,
@@ -336,8 +339,8 @@ pub(crate) struct Engine {
     pub device: OnceLock<Device>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
-    /// A clip whose frames are smaller than the pictures: their size, and that to which they are enlarged.
-    enlarged: Option<(u64, (u32, u32), (u32, u32))>,
+    /// The first clip of a source, if its frames are smaller than the pictures.
+    enlarged: Option<EnlargedClip>,
     pub counters: Counters,
 }
 
@@ -413,8 +416,7 @@ impl Engine {
 
     fn open_decoded(&self) -> Result<Option<DecodedFrames>> {
         let Some(DecodedCache { size, dir }) = &self.options.decoded_cache else { return Ok(None) };
-        let (frames, records) = self.specs.dataset.stored_frames()?;
-        DecodedFrames::open(&Contents { records, frames }, *size, dir.as_deref()).map(Some)
+        DecodedFrames::open(self.specs.dataset.stored_frames()?, *size, dir.as_deref()).map(Some)
     }
 
     /// Returns an error for an order of blocks on a remote data set if memory cannot hold a window of them. Each

@@ -67,20 +67,19 @@ enum Kind {
 }
 
 /// The number of samples of a clip of `n` frames, and whether the clip is short. A clip without frames is a sample.
-fn count_samples(frames: &Frames, n: u32) -> (u64, bool) {
-    let Some(count) = frames.count().filter(|_| n > 0) else { return (1, false) };
-    let is_short = u64::from(n) < frames.needs(count);
-    let samples = if is_short && frames.short() == ShortClips::Skip { 0 } else { frames.samples(n, count) };
-    (samples, is_short)
-}
-
-/// The error about a clip with fewer frames than a sample needs.
-fn too_short(frames: &Frames, clip: u64, n: u32) -> Error {
-    let needs = frames.needs(frames.count().unwrap_or(1));
-    let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
-    e.expected(format!("{needs} frames or more"))
-        .found(format!("{n} frames"))
-        .help("load fewer frames, or choose what happens to short clips: short = repeat, pad or skip")
+fn count_samples(frames: &Frames, clip: u64, n: u32) -> Result<(u64, bool)> {
+    let Some(count) = frames.count().filter(|_| n > 0) else { return Ok((1, false)) };
+    let needs = frames.needs(count);
+    let is_short = u64::from(n) < needs;
+    match frames.short() {
+        ShortClips::Error if is_short => {
+            let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
+            let e = e.expected(format!("{needs} frames or more")).found(format!("{n} frames"));
+            Err(e.help("load fewer frames, or choose what happens to short clips: short = repeat, pad or skip"))
+        }
+        ShortClips::Skip if is_short => Ok((0, true)),
+        _ => Ok((frames.samples(n, count), is_short)),
+    }
 }
 
 /// The error about a clip that should have `expected` frames.
@@ -201,10 +200,7 @@ impl SourceSamples {
 
     /// Counts samples as if all clips had `n` frames.
     fn count_one(&mut self, frames: &Frames, n: u32, clips: u64) -> Result<()> {
-        let (samples, short) = count_samples(frames, n);
-        if short && frames.short() == ShortClips::Error {
-            return Err(too_short(frames, 0, n));
-        }
+        let (samples, short) = count_samples(frames, 0, n)?;
         let relied_on = short || matches!(frames, Frames::Stored | Frames::Windows { .. });
         self.equal = relied_on.then_some(n);
         (self.kind, self.longest) = (Kind::Even(samples), n);
@@ -221,10 +217,7 @@ impl SourceSamples {
         let mut is_even = true;
         for ordinal in (0..dataset.len()).step_by(self.draws as usize) {
             let n = frames.in_clip(&dataset.clip(ordinal)?)?;
-            let (samples, short) = count_samples(frames, n);
-            if short && frames.short() == ShortClips::Error {
-                return Err(too_short(frames, ordinal, n));
-            }
+            let (samples, short) = count_samples(frames, ordinal, n)?;
             if *frames == Frames::Stored && n > 0 && self.longest > 0 && n != self.longest {
                 return Err(unequal(ordinal, self.longest, n));
             }
@@ -304,10 +297,10 @@ mod tests {
                 (0..all.len() as u64).map(|s| start(space.place(s, 5))).eq(all)
             };
             let mut end = 0;
-            let ends = lengths.iter().map(|&n| { end += count_samples(&rule, n).0; end }).collect();
+            let ends = lengths.iter().map(|&n| { end += count_samples(&rule, 0, n).unwrap().0; end }).collect();
             prop_assert!(check(Kind::Table(ends), &lengths));
             let even = vec![7; lengths.len()];
-            prop_assert!(check(Kind::Even(count_samples(&rule, 7).0), &even));
+            prop_assert!(check(Kind::Even(count_samples(&rule, 0, 7).unwrap().0), &even));
         }
     }
 }

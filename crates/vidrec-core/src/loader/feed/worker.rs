@@ -86,6 +86,9 @@ fn fitting<'a>(
     given.map_or_else(|| Cow::Owned(other(size, pixels)), Cow::Borrowed)
 }
 
+/// The form of a whole frame in the planes of a worker, or why the cache gets none.
+type WholeFrame = std::result::Result<(TileGrid, Scale), CacheUse>;
+
 /// The key of a frame in a cache.
 pub(super) fn frame_key(clip: &Clip<'_>, t: u32) -> Result<FrameKey> {
     let (number, entry) = clip.numbered_entry(t)?;
@@ -195,7 +198,7 @@ impl Worker {
         other: impl Fn((u32, u32), Pixels) -> Kernel,
         cache: Option<&DecodedFrames>,
         slot: PictureBuffer<'_, S>,
-    ) -> Result<(DecodeCost, std::result::Result<(TileGrid, Scale), CacheUse>)> {
+    ) -> Result<(DecodeCost, WholeFrame)> {
         let picture = self.decoder.format(jpeg)?;
         let kernel = fitting(kernel, (picture.size, picture.pixels), other);
         between_reads();

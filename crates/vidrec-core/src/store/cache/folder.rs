@@ -97,14 +97,6 @@ impl DiskCache {
         self.limit
     }
 
-    /// Whether there is room for so many bytes more.
-    pub fn has_room(&self, bytes: u64) -> Result<bool> {
-        let Some(mut used) = self.lock()? else { return Ok(false) };
-        let granted = used.take(bytes)?;
-        used.give(granted)?;
-        Ok(granted == bytes)
-    }
-
     /// Notes that this process reads an object.
     pub(super) fn reads(&self, object: &Path) {
         self.reads.lock().insert(object.to_owned());

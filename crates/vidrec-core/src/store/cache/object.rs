@@ -93,11 +93,6 @@ impl CachedObject {
         CachedObject { cache, number, identity, dir, counters, segments, own, renewed }
     }
 
-    /// Whether there is room for so many bytes more.
-    pub fn has_room(&self, bytes: u64) -> bool {
-        self.cache.has_room(bytes).unwrap_or(false)
-    }
-
     /// Whether all of a range is here.
     pub fn has(&self, range: &Range<u64>) -> bool {
         self.covering(range).is_some()

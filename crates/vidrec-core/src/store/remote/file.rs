@@ -191,12 +191,6 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// Waits at most `time` for a range that was asked for. Returns whether nothing of it is on its way anymore.
-    pub fn is_over_within(&self, range: &Range<u64>, time: Duration) -> bool {
-        let blocks = self.remote.blocks().covering(self.number, range).unwrap_or_default();
-        blocks.iter().all(|(_, bytes)| bytes.is_over_within(time))
-    }
-
     /// Rounds a range to whole units.
     fn units(&self, range: &Range<u64>, unit: u64) -> Range<u64> {
         range.start / unit * unit..range.end.next_multiple_of(unit).min(self.len())
@@ -256,11 +250,6 @@ impl RemoteFile {
     pub fn forget(&self, range: &Range<u64>) {
         self.remote.blocks().forget(self.number, range);
         self.kept.iter().for_each(|kept| kept.forget(range));
-    }
-
-    /// Whether the cache on disk has room for so many bytes more.
-    pub fn has_room(&self, bytes: u64) -> bool {
-        self.kept.as_ref().is_some_and(|kept| kept.has_room(bytes))
     }
 
     /// Whether the cache on disk has all of a range.

@@ -13,7 +13,8 @@ use crate::progress::{Progress, ProgressFn};
 use crate::store::disk::folder::free_space;
 use crate::store::disk::{AtomicFile, Temporary};
 use crate::store::remote::{Opening, Remote};
-use crate::transfer::both_ways::{TICK, several};
+use crate::threads::TICK;
+use crate::transfer::both_ways::several;
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_format::file_name::FileName;
 

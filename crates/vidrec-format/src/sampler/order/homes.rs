@@ -154,7 +154,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::sampler::order::{LastBatch, Ranks};
     use proptest::prelude::*;
 
     const EXCHANGES: [f64; 3] = [0.0, 0.3, 1.0];
@@ -263,35 +262,6 @@ mod tests {
             if exchange == 0.0 {
                 prop_assert_eq!(read, own, "the same samples in every epoch");
             }
-        }
-
-        #[test]
-        fn ranks_share_an_epoch_of_homes_and_each_reads_its_own(
-            n in 0u64..400, homes in 1u32..9, world in prop::sample::select(vec![1u32, 2, 3, 4, 5, 6, 8]),
-            exchange in prop::sample::select(&EXCHANGES[..]), block in 1u32..10, batch_size in 1u32..6,
-            start in 0u64..50, last in prop::sample::select(vec![LastBatch::Pad, LastBatch::Keep]),
-        ) {
-            let order = Homes::new(n, homes, exchange, block, 4, 9, 1);
-            let ranks = Ranks::new(n, batch_size, world, last)?.by_homes(homes).after(start);
-            let turns = n - n % u64::from(homes);
-            let mut found = Vec::new();
-            for rank in 0..world {
-                let slots = (0..ranks.batches()).flat_map(|k| (0..ranks.clips(k, rank)).map(move |i| (k, i)));
-                for slot in slots.map(|(k, i)| ranks.slot(k, rank, i).unwrap()).filter(|slot| slot.counts) {
-                    found.push(order.get(slot.position).unwrap());
-                    let home = order.home(slot.position).unwrap();
-                    if slot.position < turns && world % homes == 0 {
-                        prop_assert_eq!(home, u64::from(rank * homes / world));
-                    } else if slot.position < turns && homes % world == 0 {
-                        prop_assert_eq!(home % u64::from(world), u64::from(rank));
-                    }
-                }
-            }
-            let end = n - ranks.left_out();
-            let mut rest: Vec<u64> = (start.min(n)..end).map(|p| order.get(p).unwrap()).collect();
-            found.sort_unstable();
-            rest.sort_unstable();
-            prop_assert_eq!(found, rest);
         }
     }
 }

@@ -270,11 +270,6 @@ impl Shares {
         self.window
     }
 
-    /// Each source's share of the first window in thousandths of a sample.
-    pub fn first(&self) -> &[u64] {
-        self.stretches.first().map_or(&[], |(_, units)| units)
-    }
-
     /// The first sample of each stretch of equal weights, and each source's share of a window in thousandths of a
     /// sample.
     pub(super) fn stretches(&self) -> &[(u64, Vec<u64>)] {
@@ -624,19 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_have_orders_and_seeds_of_their_own() {
-        let of = |mixed: &Mixed, source: usize, start: u64| -> Vec<u64> {
-            let draws = stream(mixed, 400).into_iter().filter(|draw| draw.source == source);
-            draws.map(|draw| draw.sample - start).take(100).collect()
-        };
-        let same = mixed(10, &[(0, vec![1.0, 1.0])], &[100, 100], 20, 42);
-        assert_ne!(of(&same, 0, 0), of(&same, 1, 100));
-        let other = mixed(10, &[(0, vec![1.0, 1.0])], &[100, 100], 20, 43);
-        assert_ne!(of(&same, 0, 0), of(&other, 0, 0));
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_refused_by_name() {
+    fn mixes_that_make_no_sense_are_refused_by_name() {
         let shares = || Shares::new(10, &[(0, vec![("a", 1.0), ("b", 1.0)])]).unwrap();
         let sources = |a, b| vec![(a, SourceOrder::Shuffled), (b, SourceOrder::Shuffled)];
         let refused = |sources, epoch| Mixed::new(shares(), sources, epoch, 0).unwrap_err().to_string();
@@ -647,20 +630,13 @@ mod tests {
         let none = SourceOrder::Blocks { block: 0, window: 1 };
         assert!(refused(vec![(1, SourceOrder::Shuffled), (1, none)], 1).contains("block"));
     }
-}
-
-#[cfg(test)]
-mod shares_tests {
-    use proptest::prelude::*;
-
-    use super::*;
 
     fn refused(schedule: &[(u64, Vec<(&str, f64)>)]) -> String {
         Shares::new(10, schedule).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_name() {
+    fn shares_that_make_no_sense_are_refused_by_name() {
         let good = || vec![("a", 0.7), ("b", 0.3)];
         for (weights, words) in [
             (vec![("a", 1.0), ("b", -0.5)], ["weight", "\"b\""]),
@@ -710,15 +686,6 @@ mod shares_tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod quotas_tests {
-    use proptest::prelude::*;
-
-    use super::units;
-    use super::*;
-    use crate::random::stream;
 
     fn quotas(weights: &[f64], window: u64, seed: u64) -> (Quotas, Vec<u64>) {
         let units = units(weights, window);
@@ -754,33 +721,24 @@ mod quotas_tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Checks every window that slides over the stream, more than once around the tape.
+        /// Checks the closed form, and every window that slides over the stream, more than once around the tape.
         #[test]
         fn any_window_has_the_quotas_at_most_one_off(weights in weights(), window in 1u64..24, seed: u64) {
             let (quotas, units) = quotas(&weights, window, seed);
-            let windows = (quotas.slots.len() as u64 + 1) * PARTS + 3;
-            let stream = walked(&quotas, windows);
-            let mut counts = vec![0u64; weights.len()];
+            let stream = walked(&quotas, (quotas.slots.len() as u64 + 1) * PARTS + 3);
+            let (mut counts, mut in_window) = (vec![0; weights.len()], vec![0u64; weights.len()]);
             for (i, &source) in stream.iter().enumerate() {
+                prop_assert_eq!(quotas.at(i as u64), (source, counts[source]), "position {}", i);
                 counts[source] += 1;
+                in_window[source] += 1;
                 if let Some(gone) = i.checked_sub(window as usize) {
-                    counts[stream[gone]] -= 1;
+                    in_window[stream[gone]] -= 1;
                 }
                 if i + 1 >= window as usize {
-                    for (count, units) in counts.iter().zip(&units) {
-                        prop_assert!((count * PARTS).abs_diff(*units) < PARTS, "{:?} of {:?} at {}", counts, units, i);
+                    for (count, units) in in_window.iter().zip(&units) {
+                        prop_assert!((count * PARTS).abs_diff(*units) < PARTS, "{:?} of {:?} at {}", in_window, units, i);
                     }
                 }
-            }
-        }
-
-        #[test]
-        fn the_closed_form_is_what_walking_finds(weights in weights(), window in 1u64..24, seed: u64) {
-            let (quotas, _) = quotas(&weights, window, seed);
-            let mut counts = vec![0u64; weights.len()];
-            for (position, source) in (0..).zip(walked(&quotas, (quotas.slots.len() as u64 + 1) * PARTS + 3)) {
-                prop_assert_eq!(quotas.at(position), (source, counts[source]), "position {}", position);
-                counts[source] += 1;
             }
         }
     }

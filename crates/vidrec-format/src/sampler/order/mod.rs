@@ -22,7 +22,6 @@ mod blocks;
 mod homes;
 mod kinds;
 mod mix;
-mod neighbors;
 mod permutation;
 mod ranks;
 mod weights;

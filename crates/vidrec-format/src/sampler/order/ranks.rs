@@ -335,35 +335,16 @@ mod tests {
         }
 
         #[test]
-        fn pad_counts_every_position_exactly_once(
-            n in 0u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
-        ) {
-            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Pad)?, homes);
-            let slots = epoch(&ranks);
-            prop_assert!(slots.iter().filter(|s| s.counts).map(|s| s.position).eq(0..n));
-            prop_assert!(slots.iter().all(|s| s.position < n));
-            let global = u64::from(batch_size * world);
-            prop_assert!(slots.len() as u64 == n.next_multiple_of(global));
-        }
-
-        #[test]
-        fn drop_gives_no_position_twice_and_leaves_less_than_a_batch(
-            n in 0u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
-        ) {
-            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Drop)?, homes);
-            let slots = epoch(&ranks);
-            prop_assert!(slots.iter().map(|s| s.position).eq(0..slots.len() as u64));
-            prop_assert!(slots.iter().all(|s| s.counts));
-            prop_assert!(n - (slots.len() as u64) < u64::from(batch_size * world));
-        }
-
-        #[test]
-        fn wrap_continues_from_the_start(
+        fn other_rules_pad_drop_or_continue_from_the_start(
             n in 1u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
         ) {
-            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Wrap)?, homes);
-            let slots = epoch(&ranks);
-            prop_assert!(slots.iter().enumerate().all(|(p, s)| s.counts && s.position == p as u64 % n));
+            let of = |last| Ranks::new(n, batch_size, world, last).map(|ranks| epoch(&dealt(ranks, homes)));
+            let (pad, wrap, drop) = (of(LastBatch::Pad)?, of(LastBatch::Wrap)?, of(LastBatch::Drop)?);
+            let global = u64::from(batch_size * world);
+            prop_assert!(pad.iter().filter(|s| s.counts).map(|s| s.position).eq(0..n));
+            prop_assert!(pad.iter().all(|s| s.position < n) && pad.len() as u64 == n.next_multiple_of(global));
+            prop_assert!(wrap.iter().enumerate().all(|(p, s)| s.counts && s.position == p as u64 % n));
+            prop_assert!(drop.iter().map(|s| s.position).eq(0..n - n % global) && drop.iter().all(|s| s.counts));
         }
 
         /// Stops after any batch and resumes with another world and batch size, several times. Each position comes

@@ -66,19 +66,6 @@ impl Weights {
         Self::new(&labels.iter().map(weight).collect::<Vec<_>>())
     }
 
-    /// Creates weights that give each clip the weight of its class, `classes[label]`. A clip has weight 0 if it
-    /// has no label, or a label without a weight.
-    ///
-    /// These are weights of clips, so a class with twice as many clips comes twice as often.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`new`](Self::new).
-    pub fn by_class(labels: &[Option<u32>], classes: &[f64]) -> Result<Self> {
-        let weight = |label: &Option<u32>| label.and_then(|l| classes.get(l as usize)).copied().unwrap_or(0.0);
-        Self::new(&labels.iter().map(weight).collect::<Vec<_>>())
-    }
-
     /// A checksum of the table.
     pub(super) fn digest(&self) -> u32 {
         let mut digest = crc32fast::Hasher::new();
@@ -183,10 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_balanced_or_weighed() {
+    fn classes_are_balanced() {
         let labels = [Some(0), Some(7), None, Some(7), Some(7)];
         assert_eq!(Weights::balanced(&labels).unwrap(), Weights::new(&[3.0, 1.0, 0.0, 1.0, 1.0]).unwrap());
-        assert_eq!(Weights::by_class(&labels, &[2.0]).unwrap(), Weights::new(&[1.0, 0.0, 0.0, 0.0, 0.0]).unwrap());
         assert!(Weights::balanced(&[None]).is_err());
     }
 }

@@ -1,16 +1,39 @@
-//! The meaning of named columns, which is the same in tables and in JSON.
+//! Names of columns, which mean the same in tables and in JSON, and a report of what each was taken for.
 
-use serde_json::{Map, Value};
+use std::collections::HashSet;
+use std::path::Path;
 
-use super::super::labels::{Label, Tag, whole_number};
-use super::super::options::InputOptions;
-use super::super::segment::{Segment, microseconds};
-use super::column_names::meant;
-use super::row::{Context, ManifestRow, in_column};
-use crate::plan::job::Attributes;
-use crate::plan::manifest_columns::ColumnUse;
-use crate::track::{EpisodeFrames, TrackSpec};
-use vidrec_format::error::Error;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::options::InputOptions;
+use crate::plan::segment::SegmentClock;
+use crate::track::TrackSpec;
+use vidrec_format::error::{Error, Result};
+use vidrec_format::limits;
+
+/// What vidrec took the columns of a manifest for. If a manifest has no header line, its columns are named by
+/// number, as in `column 1`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ManifestColumns {
+    /// The path of the manifest.
+    pub manifest: String,
+    /// Columns of paths, or of names that lead to a path.
+    pub path: Vec<String>,
+    /// Columns of labels. Empty: no clip of this manifest has a label.
+    pub label: Vec<String>,
+    /// Columns of times at which segments begin.
+    pub start: Vec<String>,
+    /// Columns of times at which segments end.
+    pub end: Vec<String>,
+    /// Columns of splits.
+    pub split: Vec<String>,
+    /// Columns that vidrec only keeps as attributes of the clips. At most the first 4096 of them.
+    pub attributes: Vec<String>,
+    /// Columns of tracks, or of their times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<String>,
+}
 
 /// Names that a column of paths has in common manifests.
 const PATHS: &str = "path file_name filename file video_file_name file_path filepath video_path clip_path video";
@@ -71,185 +94,158 @@ impl ColumnRole {
             role => role,
         }
     }
-
-    /// Returns its use in a report, or `None` for a column that vidrec ignores.
-    pub fn in_report(self) -> Option<ColumnUse> {
-        match self {
-            ColumnRole::Path => Some(ColumnUse::Path),
-            ColumnRole::Label | ColumnRole::Labels => Some(ColumnUse::Label),
-            ColumnRole::Start => Some(ColumnUse::Start),
-            ColumnRole::End => Some(ColumnUse::End),
-            ColumnRole::Split => Some(ColumnUse::Split),
-            ColumnRole::Attribute | ColumnRole::Caption => Some(ColumnUse::Attribute),
-            ColumnRole::Track => Some(ColumnUse::Track),
-            ColumnRole::Episode | ColumnRole::Nothing => None,
-        }
-    }
 }
 
-/// A row that is collected cell by cell.
-#[derive(Default)]
-pub(super) struct Cells {
-    path: Option<String>,
-    label: Option<Label>,
-    start_us: Option<u64>,
-    end_us: Option<u64>,
-    split: Option<String>,
-    episode: Option<(EpisodeFrames, Segment)>,
-    attributes: Map<String, Value>,
-    /// The cells of tracks, by column.
-    tracks: Map<String, Value>,
-    /// The fault of the first cell that makes no sense.
-    fault: Option<String>,
+/// The columns so far, in the order in which they were first seen.
+pub(super) struct ColumnTally {
+    columns: ManifestColumns,
+    seen: HashSet<String>,
 }
 
-impl Cells {
-    /// Adds a cell of the column `name`. An empty cell or `null` counts as no cell.
-    pub fn set(&mut self, role: ColumnRole, name: &str, value: Value) {
-        if let Err(what) = self.try_set(role, name, value) {
-            self.refuse(name, &what);
-        }
+impl ColumnTally {
+    pub fn new(manifest: String) -> Self {
+        ColumnTally { columns: ManifestColumns { manifest, ..ManifestColumns::default() }, seen: HashSet::new() }
     }
 
-    /// Says that a cell makes no sense.
-    pub fn refuse(&mut self, name: &str, what: &str) {
-        self.fault.get_or_insert_with(|| in_column(name, what));
-    }
-
-    /// The error says what is wrong with the cell.
-    fn try_set(&mut self, role: ColumnRole, name: &str, value: Value) -> Result<(), String> {
-        if value.is_null() || value.as_str().is_some_and(str::is_empty) {
-            return Ok(());
-        }
-        match role {
-            ColumnRole::Path => put(&mut self.path, text(value)?),
-            ColumnRole::Label => put(&mut self.label, label(value)?),
-            ColumnRole::Labels => put(&mut self.label, labels(value)?),
-            ColumnRole::Start | ColumnRole::End => {
-                let us = microseconds(seconds(&value)?)?;
-                self.attributes.insert(name.to_owned(), value_of_seconds(us));
-                put(if role == ColumnRole::Start { &mut self.start_us } else { &mut self.end_us }, us)
-            }
-            ColumnRole::Split => {
-                self.attributes.insert("split".into(), value.clone());
-                put(&mut self.split, text(value)?)
-            }
-            ColumnRole::Episode => put(&mut self.episode, EpisodeFrames::read(&value)?),
-            ColumnRole::Attribute => {
-                self.attributes.insert(name.to_owned(), value);
-                Ok(())
-            }
-            ColumnRole::Caption => match self.attributes.insert("caption".into(), value) {
-                Some(_) => Err("another column already gives the caption".into()),
-                None => Ok(()),
-            },
-            ColumnRole::Track => {
-                self.tracks.insert(name.to_owned(), value);
-                Ok(())
-            }
-            ColumnRole::Nothing => Ok(()),
-        }
-    }
-
-    /// Returns the row.
-    pub fn finish(self, line: u64) -> ManifestRow {
-        let no_path = self.path.is_none().then(|| in_column("path", "the path is empty"));
-        let (episode, of_episode) = self.episode.unzip();
-        let (segment, no_segment) = match Segment::new(self.start_us, self.end_us) {
-            Ok(segment) => (segment, None),
-            Err(what) => (None, Some(in_column("end", what))),
+    /// Adds a column. A column that is known already keeps its use.
+    pub fn add(&mut self, role: ColumnRole, name: &str) {
+        let columns = &mut self.columns;
+        let list = match role {
+            ColumnRole::Path => &mut columns.path,
+            ColumnRole::Label | ColumnRole::Labels => &mut columns.label,
+            ColumnRole::Start => &mut columns.start,
+            ColumnRole::End => &mut columns.end,
+            ColumnRole::Split => &mut columns.split,
+            ColumnRole::Attribute | ColumnRole::Caption => &mut columns.attributes,
+            ColumnRole::Track => &mut columns.tracks,
+            ColumnRole::Episode | ColumnRole::Nothing => return,
         };
-        ManifestRow {
-            line,
-            fault: self.fault.or(no_path).or(no_segment),
-            path: self.path.unwrap_or_default(),
-            label: self.label.unwrap_or_default(),
-            segment: of_episode.or(segment),
-            episode: episode.map(Box::new),
-            split: self.split.map(Into::into),
-            attributes: Attributes::from_map(self.attributes),
-            tracks: self.tracks,
+        if self.seen.len() < limits::MAX_COLUMNS && self.seen.insert(name.to_owned()) {
+            list.push(name.to_owned());
         }
     }
-}
 
-fn put<T>(place: &mut Option<T>, value: T) -> Result<(), String> {
-    if place.is_some() {
-        return Err("another column already gives this property of the clip".into());
+    /// Adds column `number`, from 1, of a manifest without a header line.
+    pub fn add_number(&mut self, role: ColumnRole, number: usize) {
+        self.add(role, &format!("column {number}"));
     }
-    *place = Some(value);
-    Ok(())
-}
 
-fn text(value: Value) -> Result<String, String> {
-    match value {
-        Value::String(text) => Ok(text),
-        other => Err(format!("expected text, found {other}")),
+    /// Whether a column has paths.
+    pub fn has_path(&self) -> bool {
+        !self.columns.path.is_empty()
     }
-}
 
-fn seconds(value: &Value) -> Result<f64, String> {
-    let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok().or_else(|| clock(text))));
-    number.ok_or_else(|| format!("expected seconds such as 12.5, or a time such as 0:01:12.5, found {value}"))
-}
+    /// Whether a column of this name was added.
+    pub fn has(&self, name: &str) -> bool {
+        self.seen.contains(name)
+    }
 
-/// Reads `[HOURS:]MINUTES:SECONDS[.FRACTION]`, as FFmpeg does (ffmpeg-utils, "Time duration").
-fn clock(text: &str) -> Option<f64> {
-    let number =
-        |part: &str| part.parse::<f64>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
-    let parts: Vec<f64> = text.split(':').map(number).collect::<Option<_>>()?;
-    let (hours, minutes, seconds) = match *parts {
-        [minutes, seconds] => (0.0, minutes, seconds),
-        [hours, minutes, seconds] => (hours, minutes, seconds),
-        _ => return None,
-    };
-    let fits = minutes < 60.0 && seconds < 60.0 && hours.fract() == 0.0 && minutes.fract() == 0.0;
-    fits.then_some(hours * 3600.0 + minutes * 60.0 + seconds)
-}
+    /// The names of all columns.
+    pub fn names(&self) -> Vec<&str> {
+        let c = &self.columns;
+        let all = [&c.path, &c.label, &c.start, &c.end, &c.split, &c.tracks, &c.attributes];
+        all.into_iter().flatten().map(String::as_str).collect()
+    }
 
-pub(super) fn value_of_seconds(us: u64) -> Value {
-    // Whole seconds become an integer, as people write them.
-    if us.is_multiple_of(1_000_000) { (us / 1_000_000).into() } else { (us as f64 / 1e6).into() }
-}
-
-fn tag(value: Value) -> Result<Tag, String> {
-    match value {
-        Value::String(name) if !name.is_empty() => Ok(Tag::Name(name.into())),
-        Value::Number(n) => whole_number(&n.to_string()),
-        other => Err(format!("expected a label, a name or a number, found {other}")),
+    pub fn finish(self) -> ManifestColumns {
+        self.columns
     }
 }
 
-/// Reads one label, or in JSON an array of labels.
-fn label(value: Value) -> Result<Label, String> {
-    match value {
-        Value::Array(_) => labels(value),
-        one => tag(one).map(Label::One),
+/// Asks about attributes whose names are close to the name of a column that the manifest does not have. vidrec only asks,
+/// because a wrong guess at a label would train the wrong thing.
+///
+/// # Errors
+///
+/// Segments have a start or an end, and another column seems to have the other side.
+pub(super) fn questions(columns: &ManifestColumns, options: &InputOptions) -> Result<Vec<String>> {
+    let ManifestColumns { manifest, path, label, split, start, end, attributes, .. } = columns;
+    let named = |name| attributes.iter().find(|column| meant(column) == Some(name));
+    let missing = [("path", path), ("label", label), ("split", split)].into_iter().filter(|(_, own)| own.is_empty());
+    let mut questions: Vec<String> = missing
+        .filter_map(|(name, _)| Some((name, named(name)?)))
+        .map(|(name, column)| {
+            let choose =
+                if name == "split" { String::new() } else { format!(" If so, set {name}_column = {column:?}") };
+            format!("{manifest}: column {column:?} is only kept as an attribute; did you mean {name:?}?{choose}")
+        })
+        .collect();
+    if options.segments == SegmentClock::Ignore {
+        return Ok(questions);
     }
-}
-
-/// Reads several labels: an array, which may be text, or names separated by semicolons or bars.
-fn labels(value: Value) -> Result<Label, String> {
-    let values = match value {
-        Value::Array(values) => values,
-        Value::String(text) if text.starts_with('[') => {
-            serde_json::from_str(&text).map_err(|e| format!("expected a JSON array, found {text}: {e}"))?
+    match (start.first(), end.first(), named("start"), named("end")) {
+        (Some(half), None, _, Some(other)) | (None, Some(half), Some(other), _) => {
+            let side = if start.is_empty() { "start" } else { "end" };
+            let e =
+                Error::usage(format!("column {half:?} is only one side of segments, and {other:?} may be the {side}"));
+            let help = format!(
+                "set {side}_column = {other:?} if it has seconds on the same clock, or leave it out of the manifest"
+            );
+            return Err(e.file(manifest).help(help));
         }
-        Value::String(text) => text.split([';', '|']).map(|part| part.trim().into()).collect(),
-        one => vec![one],
+        (None, None, Some(begin), other) => {
+            let end = other.map_or(String::new(), |end| format!(", and end_column = {end:?}"));
+            questions.push(format!(
+                "{manifest}: whole videos are packed, and {begin:?} is only kept; did you mean segments? If so, set \
+                 start_column = {begin:?}{end}, if they are seconds"
+            ));
+        }
+        _ => {}
+    }
+    Ok(questions)
+}
+
+/// Columns that have a meaning, by the names that vidrec suggests, with other names for them.
+const KNOWN: [(&str, &str); 3] = [
+    ("path", "videoname clipname videofile videoid videouri relpath relativepath source uri"),
+    (
+        "label",
+        "labels class classes classname classid classlabel classindex action actions actionlabel actionclass actionname \
+         activity category target labelname labelid labelindex tag tags verb y",
+    ),
+    ("split", "subset partition splitname"),
+];
+
+/// Words for a side of a segment.
+const SIDES: [(&str, &str); 2] = [
+    ("start", "start starts starttime begin beginning onset"),
+    ("end", "end ends endtime stop finish offset until duration length"),
+];
+
+/// Words that may stand beside them.
+const BESIDE: &str = "time timestamp times ts t s sec secs second seconds ms frame idx index segment clip video gt event action \
+                      activity narration annotation";
+
+/// Returns the known column that a name may stand for. The name is another name for that column, or differs from
+/// its name in one letter, or in two neighboring letters that are swapped; or it is made of words for a time.
+pub(super) fn meant(column: &str) -> Option<&'static str> {
+    // A long text is not a name.
+    if column.len() > 64 {
+        return None;
+    }
+    let lower = column.to_lowercase();
+    let name: String = lower.chars().filter(|c| c.is_alphanumeric()).collect();
+    let has = |names: &str, word: &str| names.split(' ').any(|name| name == word);
+    let near = |known: &str| strsim::osa_distance(&name, known) == 1;
+    let is = |(known, others): &&(&str, &str)| {
+        name == *known || has(others, &name) || near(known) || (*known == "label" && near("labels"))
     };
-    values.into_iter().map(tag).collect::<Result<_, _>>().map(Label::Many)
+    let words = || lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_side = |(_, names): &&(&str, &str)| {
+        words().any(|word| has(names, word)) && words().all(|word| has(names, word) || has(BESIDE, word))
+    };
+    KNOWN.iter().find(is).or_else(|| SIDES.iter().find(is_side)).map(|(known, _)| *known)
 }
 
 /// Returns the error for a manifest with these columns, none of which has paths.
-pub(super) fn no_paths(context: &Context<'_>, columns: &[&str]) -> Error {
+pub(super) fn no_paths(file: &Path, columns: &[&str]) -> Error {
     let near = columns.iter().find(|name| meant(name) == Some("path"));
     let help = match near {
-        Some(name) => format!("if {name:?} has the paths, {}", context.options.words.set("path_column", name)),
+        Some(name) => format!("if {name:?} has the paths, set path_column = {name:?}"),
         None => "the first line must name the columns, for instance: path,label".into(),
     };
     let e = Error::usage("no column is called \"path\" or \"file_name\", and the first line is not a path and a label");
-    e.file(context.file).found(shown(columns)).help(help)
+    e.file(file).found(shown(columns)).help(help)
 }
 
 /// Returns the names of the first columns.
@@ -259,5 +255,67 @@ pub(super) fn shown(columns: &[&str]) -> String {
     match columns.len() > SHOWN {
         true => format!("{} and {} more", names.join(", "), columns.len() - SHOWN),
         false => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_mean_a_known_column_are_recognized() {
+        for (name, columns) in [
+            ("label", "lable Labl lebel lables label_ class Action·Label"),
+            ("split", "spilt"),
+            ("path", "pth paths video_name"),
+            (
+                "start",
+                "start_time start_sec t_start begin clip_start gt_start_sec start_timestamp onset start_frame starts",
+            ),
+            ("end", "end-sec end_s stop_timestamp finish video_end_sec until duration end_idx"),
+        ] {
+            for column in columns.split(' ') {
+                assert_eq!(meant(&column.replace('·', " ")), Some(name), "{column}");
+            }
+        }
+        for column in [
+            "caption", "and", "id", "fps", "table", "stage", "state", "", "split2go", "labelers", "日本", "first",
+            "attend",
+        ] {
+            assert_eq!(meant(column), None, "{column}");
+        }
+        assert_eq!((meant("end_effector"), meant(&"label".repeat(100))), (None, None));
+    }
+
+    #[test]
+    fn a_near_name_is_offered_only_for_a_column_that_is_missing() {
+        let asked = |label: &[&str], attributes: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+            let columns = ManifestColumns {
+                manifest: "l.csv".into(),
+                path: owned(&["path"]),
+                label: owned(label),
+                attributes: owned(attributes),
+                ..ManifestColumns::default()
+            };
+            questions(&columns, &InputOptions::default()).unwrap()
+        };
+        let class = "l.csv: column \"class\" is only kept as an attribute; did you mean \"label\"? If so, set \
+                     label_column = \"class\"";
+        let begin = "l.csv: whole videos are packed, and \"begin\" is only kept; did you mean segments? If so, set \
+                     start_column = \"begin\", if they are seconds";
+        assert_eq!(asked(&[], &["caption", "class", "begin"]), [class, begin]);
+        assert_eq!(asked(&["label"], &["caption", "class", "duration"]), [""; 0]);
+    }
+
+    #[test]
+    fn columns_are_listed_once_and_bounded() {
+        let mut tally = ColumnTally::new("l.jsonl".into());
+        for i in 0..2 * limits::MAX_COLUMNS {
+            tally.add(ColumnRole::Path, "path");
+            tally.add(ColumnRole::Attribute, &format!("a{i}"));
+        }
+        let columns = tally.finish();
+        assert_eq!((columns.path.len(), columns.attributes.len()), (1, limits::MAX_COLUMNS - 1));
     }
 }

@@ -17,13 +17,11 @@ use csv::StringRecord;
 use serde_json::{Map, Value};
 use walkdir::WalkDir;
 
-use super::columns::{Cells, ColumnRole};
-use super::json_lines::one_each_line;
-use super::row::{Context, ManifestRow};
+use super::columns::{ColumnRole, ColumnTally};
+use super::context::Context;
+use super::row::ManifestRow;
 use crate::plan::extensions::has_video_ending;
-use crate::plan::job::Attributes;
 use crate::plan::labels::{Classes, Label};
-use crate::plan::manifest_columns::{ColumnTally, ColumnUse};
 use crate::plan::text::whole;
 use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
@@ -49,10 +47,8 @@ pub(super) struct Kinetics<'a> {
 impl<'a> Kinetics<'a> {
     pub fn new(context: &Context<'_>, header: &'a StringRecord, columns: &mut ColumnTally) -> Result<Self> {
         let roles: Vec<ColumnRole> = header.iter().map(ColumnRole::of).collect();
-        columns.add(ColumnUse::Path, ID);
-        for (name, role) in header.iter().zip(&roles) {
-            role.in_report().into_iter().for_each(|column| columns.add(column, name));
-        }
+        columns.add(ColumnRole::Path, ID);
+        header.iter().zip(&roles).for_each(|(name, &role)| columns.add(role, name));
         Ok(Kinetics { files: Lookup::new(&context.root)?, header, roles })
     }
 
@@ -60,24 +56,19 @@ impl<'a> Kinetics<'a> {
         let cell =
             |wanted: &str| self.header.iter().zip(record).find(|(name, _)| *name == wanted).map_or("", |(_, v)| v);
         let id = cell(ID);
-        let mut cells = Cells::default();
-        for ((name, &role), value) in self.header.iter().zip(&self.roles).zip(record) {
-            cells.set(role, name, value.into());
-        }
+        let mut row = ManifestRow::of(self.header, &self.roles, line, record);
         for name in [ID, START, END].into_iter().filter(|name| cell(name).is_empty()) {
-            cells.refuse(name, "the cell is empty");
+            row.refuse(name, "the cell is empty");
         }
         let whole_seconds = |name: &str| cell(name).parse::<f64>().unwrap_or_default() as u64;
         let cut_name = format!("{id}_{:06}_{:06}", whole_seconds(START), whole_seconds(END));
-        let class = cell("label");
-        let cut = self.files.find(&cut_name, class);
-        let path = cut.or_else(|| self.files.find(id, class)).map(source_name::of_path);
+        let cut = self.files.find(&cut_name);
+        let path = cut.or_else(|| self.files.find(id)).map(source_name::of_path);
         // A missing file is reported under the name that Kinetics' own downloader gives it.
         let path = path.unwrap_or_else(|| if id.is_empty() { String::new() } else { format!("{cut_name}.mp4") });
-        cells.set(ColumnRole::Path, ID, path.into());
-        let mut row = cells.finish(line);
+        row.set(ColumnRole::Path, ID, path.into());
         if cut.is_some() {
-            row.segment = None;
+            (row.start_us, row.end_us) = (None, None);
         }
         row
     }
@@ -87,7 +78,7 @@ impl<'a> Kinetics<'a> {
 pub(super) struct Lookup {
     root: PathBuf,
     /// Paths relative to the root, in order.
-    by_stem: HashMap<String, Vec<PathBuf>>,
+    by_stem: HashMap<String, PathBuf>,
 }
 
 impl Lookup {
@@ -98,7 +89,7 @@ impl Lookup {
             );
             return Err(e.file(root).help("give a manifest with the paths of the videos"));
         }
-        let mut by_stem: HashMap<String, Vec<PathBuf>> = HashMap::new();
+        let mut by_stem: HashMap<String, PathBuf> = HashMap::new();
         // The root is empty if the manifest was named without a folder.
         let start = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         for entry in WalkDir::new(start).follow_links(true).sort_by_file_name() {
@@ -109,24 +100,15 @@ impl Lookup {
             let path = entry.path();
             if entry.file_type().is_file() && path.extension().is_some() && has_video_ending(path) {
                 let stem = source_name::of_os_str(path.file_stem().unwrap_or_default());
-                by_stem.entry(stem).or_default().push(path.strip_prefix(start).unwrap_or(path).to_owned());
+                by_stem.entry(stem).or_insert_with(|| path.strip_prefix(start).unwrap_or(path).to_owned());
             }
         }
         Ok(Lookup { root: start.to_owned(), by_stem })
     }
 
-    /// Returns the file called `stem`. Of several, it is the one in a folder called `class`, or else the first.
-    pub fn find(&self, stem: &str, class: &str) -> Option<&Path> {
-        let paths = self.by_stem.get(stem)?;
-        let folder = |path: &PathBuf| {
-            path.parent().is_some_and(|p| {
-                p.components().any(|c| {
-                    let name = source_name::of_os_str(c.as_os_str());
-                    !class.is_empty() && (name == class || name == class.replace(' ', "_"))
-                })
-            })
-        };
-        paths.iter().find(|path| folder(path)).or(paths.first()).map(PathBuf::as_path)
+    /// Returns the file called `stem`. Of several, it is the first.
+    pub fn find(&self, stem: &str) -> Option<&Path> {
+        self.by_stem.get(stem).map(PathBuf::as_path)
     }
 
     /// Whether a folder called `name` is directly below the root.
@@ -154,7 +136,7 @@ pub(super) fn read_something(
     let is_path = |name: &String| ColumnRole::among(context.options, name) == ColumnRole::Path;
     if !entries.iter().any(has_id) && objects().any(|entry| entry.keys().any(is_path)) {
         return Err(fault("only the lists of Something-Something are arrays of objects, with an \"id\"".into())
-            .help(one_each_line(context)));
+            .help(context.one_each_line()));
     }
     let files = Lookup::new(&context.root)?;
     let rows = (1..).zip(entries).map(|(n, entry)| match entry {
@@ -179,9 +161,9 @@ fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>, columns: &mut Colu
             return ManifestRow::bad(n, format!("key \"id\": expected the name of a video, found {found}"));
         }
     };
-    columns.add(ColumnUse::Path, "id");
+    columns.add(ColumnRole::Path, "id");
     if entry.contains_key("template") {
-        columns.add(ColumnUse::Label, "template");
+        columns.add(ColumnRole::Label, "template");
     }
     let (label, fault) = match entry.remove("template") {
         Some(Value::String(template)) => (Label::name(&template.replace(['[', ']'], "")), None),
@@ -191,12 +173,11 @@ fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>, columns: &mut Colu
     if let Some(caption) = entry.remove("label") {
         entry.insert("caption".into(), caption);
     }
-    entry.keys().for_each(|name| columns.add(ColumnUse::Attribute, name));
-    let found = files.find(&id, "").map(source_name::of_path);
+    entry.keys().for_each(|name| columns.add(ColumnRole::Attribute, name));
+    let found = files.find(&id).map(source_name::of_path);
     let path = found.unwrap_or_else(|| if files.has_folder(&id) { id.clone() } else { format!("{id}.webm") });
     entry.insert("id".into(), id.into());
-    let attributes = Attributes::from_map(entry);
-    ManifestRow { line: n, path, label, attributes, fault, ..ManifestRow::default() }
+    ManifestRow { path, label, attributes: entry, fault, ..ManifestRow::new(n) }
 }
 
 fn own_classes(context: &Context<'_>) -> Result<Classes> {

@@ -10,12 +10,12 @@
 
 use std::path::Path;
 
-use super::super::labels::{Classes, Label, Tag};
-use super::row::{Context, ManifestRow, in_column};
+use super::columns::{ColumnRole, ColumnTally};
+use super::context::Context;
+use super::row::ManifestRow;
 use crate::plan::extensions::has_video_ending;
-use crate::plan::labels::number;
-use crate::plan::manifest_columns::{ColumnTally, ColumnUse};
-use crate::plan::text::{body, lines};
+use crate::plan::labels::{Classes, Label, Tag};
+use crate::plan::text::lines;
 use vidrec_format::error::Result;
 
 /// The attribute for the number of frames in a manifest.
@@ -34,45 +34,25 @@ pub(super) fn read(context: &Context<'_>, text: &[u8], columns: &mut ColumnTally
         };
         let (path, fields) = split(context, text);
         most = most.max(fields.len());
-        rows.push(ManifestRow { fault: fault(context, text, path), ..row(context, line, path, &fields) });
+        rows.push(row(context, line, path, &fields));
     }
     name_columns(&rows, most, columns);
     even_out(&mut rows);
     if let (Some(file), true) = (&context.options.classes, rows.iter().all(|row| row.label == Label::None)) {
         take_folders(&mut rows, &Classes::read(file)?);
-        columns.add(ColumnUse::Label, "the first folder of the path");
+        columns.add(ColumnRole::Label, "the first folder of the path");
     }
     Ok(rows)
 }
 
-/// Returns why a line cannot be a path and labels.
-fn fault(context: &Context<'_>, line: &str, path: &str) -> Option<String> {
-    if path.is_empty() {
-        return Some(in_column("path", "the path is empty"));
-    }
-    let is_comment = line.starts_with('#');
-    let joined = [(';', "a semicolon"), (',', "a comma"), ('|', "a bar")]
-        .into_iter()
-        .find(|(c, _)| !is_file_name(path) && path.split_once(*c).is_some_and(|(first, _)| is_file_name(first.trim())));
-    if (!is_comment && joined.is_none()) || context.path(path).exists() {
-        return None;
-    }
-    Some(match joined {
-        Some((_, what)) if !is_comment => {
-            format!("{what} separates the path from what follows it: expected a space or a tab, or a .csv with commas")
-        }
-        _ => "it begins like a comment, but lists have none: remove the line".into(),
-    })
-}
-
 /// Reports the use of the columns. `most` is the largest number of columns after the path.
 fn name_columns(rows: &[ManifestRow], most: usize, columns: &mut ColumnTally) {
-    columns.add_number(ColumnUse::Path, 1);
-    let counted = rows.iter().any(|row| !row.attributes.as_json().is_empty());
+    columns.add_number(ColumnRole::Path, 1);
+    let counted = rows.iter().any(|row| !row.attributes.is_empty());
     if counted {
-        columns.add(ColumnUse::Attribute, TOTAL_FRAMES);
+        columns.add(ColumnRole::Attribute, TOTAL_FRAMES);
     }
-    (usize::from(counted)..most).for_each(|field| columns.add_number(ColumnUse::Label, field + 2));
+    (usize::from(counted)..most).for_each(|field| columns.add_number(ColumnRole::Label, field + 2));
 }
 
 /// Whether the first line of a text names a video or a folder, and so is not a header.
@@ -115,14 +95,14 @@ pub(super) fn is_file_name(text: &str) -> bool {
 }
 
 fn row(context: &Context<'_>, line: u64, path: &str, fields: &[&str]) -> ManifestRow {
-    let mut row = ManifestRow { line, path: path.to_owned(), ..ManifestRow::default() };
+    let mut row = ManifestRow { path: path.to_owned(), ..ManifestRow::new(line) };
     let mut fields = fields;
     if let [frames, labels @ ..] = fields
         && !labels.is_empty()
         && is_number(frames)
         && context.path(path).is_dir()
     {
-        row.attributes.insert(TOTAL_FRAMES, frames.parse::<u64>().unwrap_or(u64::MAX));
+        row.attributes.insert(TOTAL_FRAMES.into(), frames.parse::<u64>().unwrap_or(u64::MAX).into());
         fields = labels;
     }
     let tag = |text: &&str| Tag::Name((*text).into());
@@ -135,7 +115,7 @@ fn row(context: &Context<'_>, line: u64, path: &str, fields: &[&str]) -> Manifes
 }
 
 /// Gives all clips a list of labels if some clips have several.
-pub(super) fn even_out(rows: &mut [ManifestRow]) {
+fn even_out(rows: &mut [ManifestRow]) {
     if rows.iter().any(|row| matches!(row.label, Label::Many(_))) {
         for row in rows {
             row.label = Label::Many(row.label.tags().to_vec());
@@ -149,57 +129,5 @@ fn take_folders(rows: &mut [ManifestRow], classes: &Classes) {
         if let Some((folder, _)) = row.path.split_once('/').filter(|(folder, _)| classes.contains(folder)) {
             row.label = Label::name(folder);
         }
-    }
-}
-
-/// Reads MXNet's `.lst`, as `im2rec.py` writes it: an index, one or more labels and a path, separated by tabs. The label
-/// -1 means no label. Our exports write it, and vidrec stores it in the records of clips without a label.
-pub(super) fn read_lst(context: &Context<'_>, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
-    let bytes = context.bytes()?;
-    columns.add(ColumnUse::Path, "the last column");
-    columns.add(ColumnUse::Attribute, "index");
-    let rows = lines(body(&bytes, context.file)?);
-    let mut rows: Vec<ManifestRow> = rows.map(|(line, text)| lst_row(columns, line, text)).collect();
-    even_out(&mut rows);
-    Ok(rows)
-}
-
-fn lst_row(columns: &mut ColumnTally, line: u64, text: Result<&str, String>) -> ManifestRow {
-    let text = match text {
-        Ok(text) => text,
-        Err(what) => return ManifestRow::bad(line, what),
-    };
-    let fields: Vec<&str> = text.split('\t').map(str::trim).collect();
-    let [index, labels @ .., path] = &*fields else { return ManifestRow::bad(line, LAYOUT) };
-    if labels.is_empty() {
-        return ManifestRow::bad(line, format!("{LAYOUT}, found {} columns", fields.len()));
-    }
-    (0..labels.len()).for_each(|label| columns.add_number(ColumnUse::Label, label + 2));
-    let mut row = ManifestRow { line, path: (*path).to_owned(), ..ManifestRow::default() };
-    let tags: Result<Vec<Option<Tag>>, String> = labels.iter().map(|text| tag(text)).collect();
-    match tags.map(<[Option<Tag>; 1]>::try_from) {
-        Ok(Ok([tag])) => row.label = tag.map_or(Label::None, Label::One),
-        Ok(Err(several)) => row.label = Label::Many(several.into_iter().flatten().collect()),
-        Err(what) => row.fault = Some(in_column("label", what)),
-    }
-    match index.parse::<u64>() {
-        Ok(id) => row.attributes.insert("index", id),
-        Err(_) => row.fault = Some(in_column("index", format!("expected a whole number, found {index:?}"))),
-    }
-    if path.is_empty() {
-        row.fault = Some(in_column("path", "the path is empty"));
-    }
-    row
-}
-
-/// The form that a line must have.
-const LAYOUT: &str = "expected an index, a label and a path with tabs between them";
-
-/// Reads a label that is written as a float such as `3.000000`, as `im2rec.py` does. Returns `None` for -1.
-fn tag(text: &str) -> Result<Option<Tag>, String> {
-    match text.parse::<f64>() {
-        Ok(-1.0) => Ok(None),
-        Ok(v) if v >= 0.0 && v.fract() == 0.0 && v < 1e15 => number(v as u64).map(Some),
-        _ => Err(format!("expected a whole number from 0 on, or -1 for no label, found {text:?}")),
     }
 }

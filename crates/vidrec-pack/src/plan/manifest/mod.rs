@@ -4,21 +4,18 @@
 //! .csv .tsv           a header that names a column of paths         table.rs
 //!                     a header with youtube_id and time_start       ids.rs
 //!                     no header: path and label                     list.rs
-//! .jsonl .ndjson      an object on each line                        json_lines.rs
+//! .jsonl .ndjson      an object on each line                        table.rs
 //! .txt                path and label, in that order                 list.rs
-//! .lst                MXNet: index, label or labels, path           list.rs
 //! .json               Something-Something: an array of objects      ids.rs
 //! ```
 //!
 //! Paths are written like sources ([`source_name`]): `\xFF` is a byte that is not UTF-8 and that a manifest cannot
 //! hold.
 
-mod column_names;
 mod columns;
+mod context;
 mod ids;
-mod json_lines;
 mod list;
-mod missing;
 mod row;
 mod table;
 
@@ -26,11 +23,12 @@ use std::path::{Path, PathBuf};
 
 use super::job::FoundVideo;
 use super::labels::{Classes, number_all};
-use super::manifest_columns::{ColumnTally, ManifestColumns};
 use super::options::InputOptions;
 use super::text;
-pub(crate) use missing::missing;
-use row::{Context, ManifestLimits, ManifestVideos, in_column};
+use columns::ColumnTally;
+pub use columns::ManifestColumns;
+use context::{Context, ManifestLimits, ManifestVideos};
+use row::in_column;
 use vidrec_core::source_name;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Hint, Result};
@@ -53,7 +51,6 @@ enum ManifestFormat {
     Table(u8),
     JsonLines,
     List,
-    Lst,
     Json,
 }
 
@@ -63,7 +60,6 @@ fn format(path: &Path) -> Option<ManifestFormat> {
         "tsv" => Some(ManifestFormat::Table(b'\t')),
         "jsonl" | "ndjson" => Some(ManifestFormat::JsonLines),
         "txt" => Some(ManifestFormat::List),
-        "lst" => Some(ManifestFormat::Lst),
         "json" => Some(ManifestFormat::Json),
         _ => None,
     }
@@ -100,14 +96,13 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
             Vec::new()
         }
         ManifestFormat::JsonLines => {
-            json_lines::read(&context, &mut columns, &mut found)?;
+            table::read_json_lines(&context, &mut columns, &mut found)?;
             Vec::new()
         }
         ManifestFormat::List => {
             let bytes = context.bytes()?;
             list::read(&context, text::body(&bytes, file)?, &mut columns)?
         }
-        ManifestFormat::Lst => list::read_lst(&context, &mut columns)?,
         ManifestFormat::Json => {
             let (rows, own) = ids::read_something(&context, &mut columns)?;
             classes = own;
@@ -123,9 +118,9 @@ pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -
         videos[i].fault.get_or_insert_with(|| context.fault(lines[i], in_column("label", what)));
     }
     let columns = columns.finish();
-    let mut notes = column_names::questions(&columns, options)?;
+    let mut notes = columns::questions(&columns, options)?;
     notes.extend(bad_rows(&videos, &columns.manifest));
-    notes.extend(nowhere(&videos, &columns.manifest, &context));
+    notes.extend(nowhere(&videos, &columns.manifest));
     Ok(Some(Manifest { videos, columns, root: context.root, classes, notes }))
 }
 
@@ -159,16 +154,15 @@ fn bad_rows(videos: &[FoundVideo], manifest: &str) -> Option<String> {
 const LOOKED_FOR: usize = 20;
 
 /// Says where the videos were looked for, if none of the first is there.
-fn nowhere(videos: &[FoundVideo], manifest: &str, context: &Context<'_>) -> Option<String> {
+fn nowhere(videos: &[FoundVideo], manifest: &str) -> Option<String> {
     let here = videos.iter().filter(|video| video.fault.is_none() && !is_remote(&video.path));
     let paths: Vec<&Path> = here.map(|video| &*video.path).take(LOOKED_FOR).collect();
     let first = std::path::absolute(paths.first()?).ok()?;
     if paths.iter().any(|path| path.exists()) {
         return None;
     }
-    let words = context.options.words.set("root", "DIR");
     Some(format!(
-        "{manifest}: none of its {}videos is there, such as {}; to look elsewhere, {words}",
+        "{manifest}: none of its {}videos is there, such as {}; to look elsewhere, set root",
         if paths.len() < LOOKED_FOR { String::new() } else { format!("first {LOOKED_FOR} ") },
         first.display()
     ))

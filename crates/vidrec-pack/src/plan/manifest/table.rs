@@ -1,12 +1,13 @@
-//! `.csv` and `.tsv`: a header line that names the columns, then one clip on each line.
+//! `.csv` and `.tsv`: a header line that names the columns, then one clip on each line. `.jsonl`: the same as objects.
 
 use csv::{ByteRecord, ReaderBuilder, StringRecord};
+use serde_json::{Map, Value};
 
-use super::columns::{Cells, ColumnRole, no_paths};
-use super::row::{Context, ManifestRow, ManifestVideos};
+use super::columns::{ColumnRole, ColumnTally, no_paths};
+use super::context::{Context, ManifestVideos};
+use super::row::ManifestRow;
 use super::{ids, list};
-use crate::plan::manifest_columns::ColumnTally;
-use crate::plan::text::{body, decoded};
+use crate::plan::text::{body, decoded, lines};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
@@ -39,23 +40,15 @@ pub(super) fn read(
             list::read(context, text, columns)?.into_iter().try_for_each(|row| found.push(context, row))
         } else {
             let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            let e = no_paths(context, &header.iter().collect::<Vec<_>>());
+            let e = no_paths(context.file, &header.iter().collect::<Vec<_>>());
             Err(match separator(context, &String::from_utf8_lossy(first), delimiter) {
                 Some(help) => e.help(help),
                 None => e,
             })
         };
     }
-    for (name, role) in header.iter().zip(&roles) {
-        role.in_report().into_iter().for_each(|column| columns.add(column, name));
-    }
-    rows.each(found, |line, record| {
-        let mut cells = Cells::default();
-        for ((name, &role), value) in header.iter().zip(&roles).zip(record) {
-            cells.set(role, name, value.into());
-        }
-        cells.finish(line)
-    })
+    header.iter().zip(&roles).for_each(|(name, &role)| columns.add(role, name));
+    rows.each(found, |line, record| ManifestRow::of(&header, &roles, line, record))
 }
 
 /// The lines below the header.
@@ -122,20 +115,11 @@ fn fault(context: &Context<'_>, e: &csv::Error) -> Error {
 
 /// Says what separates the columns if it is not `delimiter`.
 fn separator(context: &Context<'_>, line: &str, delimiter: u8) -> Option<String> {
-    const CURES: [(char, &str, &str); 4] = [
+    const CURES: [(char, &str, &str); 3] = [
         (';', "semicolons", "save it with commas between columns and points in numbers"),
         ('\t', "tabs", "name the file .tsv"),
         (',', "commas", "name the file .csv"),
-        ('|', "bars", "save it with commas"),
     ];
-    if line.starts_with('#') {
-        return Some("the first line looks like a comment; remove it".into());
-    }
-    if let Some(mark) = line.trim_end().strip_prefix("sep=") {
-        let rest =
-            if mark == "," { "" } else { ", and save the table with commas between columns and points in numbers" };
-        return Some(format!("the first line, sep={mark}, is for spreadsheets alone; remove it{rest}"));
-    }
     let is_path = |cell: &str| {
         let cell = cell.trim().trim_matches('"');
         ColumnRole::among(context.options, cell) == ColumnRole::Path || list::is_file_name(cell)
@@ -143,4 +127,45 @@ fn separator(context: &Context<'_>, line: &str, delimiter: u8) -> Option<String>
     let found =
         CURES.iter().find(|(c, ..)| *c != char::from(delimiter) && line.contains(*c) && line.split(*c).any(is_path));
     found.map(|(_, what, cure)| format!("{what} separate the columns: {cure}"))
+}
+
+/// Reads `.jsonl`: a JSON object on each line, with the keys that a table has as columns.
+pub(super) fn read_json_lines(
+    context: &Context<'_>,
+    columns: &mut ColumnTally,
+    found: &mut ManifestVideos,
+) -> Result<()> {
+    let bytes = context.bytes()?;
+    let text = body(&bytes, context.file)?;
+    if text.trim_ascii_start().starts_with(b"[") {
+        return Err(Error::usage("this is a JSON array: expected an object on each line")
+            .file(context.file)
+            .help(context.one_each_line()));
+    }
+    lines(text).try_for_each(|(line, text)| found.push(context, json_row(context, columns, line, text)))?;
+    match found.videos.is_empty() || columns.has_path() {
+        true => Ok(()),
+        false => Err(no_paths(context.file, &columns.names())),
+    }
+}
+
+fn json_row(context: &Context<'_>, columns: &mut ColumnTally, line: u64, text: Result<&str, String>) -> ManifestRow {
+    let object = text.and_then(|text| {
+        serde_json::from_str::<Map<String, Value>>(text).map_err(|e| {
+            // Drop the position within the line, because its line number would always be 1.
+            let what = e.to_string().split(" at line ").next().unwrap_or_default().to_owned();
+            format!("character {}: not a JSON object: {what}", e.column())
+        })
+    });
+    let object = match object {
+        Ok(object) => object,
+        Err(what) => return ManifestRow::bad(line, what),
+    };
+    let mut row = ManifestRow::new(line);
+    for (name, value) in object {
+        let role = ColumnRole::among(context.options, &name);
+        columns.add(role, &name);
+        row.set(role, &name, value);
+    }
+    row
 }

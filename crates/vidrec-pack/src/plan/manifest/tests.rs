@@ -153,17 +153,6 @@ fn a_list_without_labels_has_folders_for_classes_if_they_are_given() {
 }
 
 #[test]
-fn lst_files_have_an_index_labels_and_a_path() {
-    let rows = parse("train.lst", "0\t3.000000\ta/b c.mp4\n17\t0\td.mp4\n").unwrap();
-    assert_eq!(short(&rows), [("a/b c.mp4", number(3)), ("d.mp4", number(0))]);
-    assert_eq!(rows[1].attributes.to_map()["index"], 17);
-    let rows = parse("train.lst", "0\t3\t4.0\ta.mp4\n1\t0\td.mp4\n").unwrap();
-    assert_eq!(short(&rows), [("a.mp4", numbers(&[3, 4])), ("d.mp4", numbers(&[0]))]);
-    let rows = parse("test.lst", "0\t-1.000000\ta.mp4\n1\t2\tb.mp4\n2\t-1\tc.mp4\n").unwrap();
-    assert_eq!(short(&rows), [("a.mp4", Label::None), ("b.mp4", number(2)), ("c.mp4", Label::None)]);
-}
-
-#[test]
 fn kinetics_finds_files_with_and_without_times() {
     let text = "label,youtube_id,time_start,time_end,split\n\
         playing harp,--abc_DEF-1,5,15,train\nhigh kick,whole_video,10,20,train\nhigh kick,gone,1,11,train\nplaying harp,twice,0,10,val\n";
@@ -171,7 +160,6 @@ fn kinetics_finds_files_with_and_without_times() {
         "playing harp/--abc_DEF-1_000005_000015.mp4",
         "whole_video.mkv",
         "gone.txt",
-        "high_kick/twice_000000_000010.mp4",
         "playing_harp/twice_000000_000010.mp4",
     ];
     let dir = folder(&files, ("kinetics.csv", text));
@@ -234,7 +222,6 @@ fn other_encodings_are_named_with_the_line() {
         ("l.csv", &b"path,label\r\na.mp4,x\r\nb.mp4,caf\xe9\r\n"[..], 3),
         ("l.txt", b"a.mp4 1\nb\xe9.mp4 2\n", 2),
         ("l.jsonl", b"{\"path\": \"a.mp4\"}\n{\"path\": \"caf\xe9\"}\n", 2),
-        ("l.lst", b"0\t1\ta.mp4\n1\t2\tb\xe9.mp4\n", 2),
     ] {
         let found = faults(file, text);
         let [(source, fault)] = &found[..] else { panic!("{file}: {found:?}") };
@@ -250,7 +237,6 @@ fn other_encodings_are_named_with_the_line() {
         ("l.csv", marked("path,label\na.mp4,x\n"), "UTF-16"),
         ("l.txt", marked("a.mp4 1\n"), "iconv -f UTF-16 "),
         ("l.jsonl", wide("{\"path\": \"a\"}\n"), "UTF-16LE"),
-        ("l.lst", b"version https://git-lfs.github.com/spec/v1\noid".to_vec(), "a Git LFS pointer"),
         ("l.json", b"[\n{\"id\": \"caf\xe9\"}]".to_vec(), "line 2: the byte 0xe9"),
         ("l.csv", b"PK\x03\x04 xl".to_vec(), "office program"),
     ] {

@@ -7,12 +7,10 @@ mod pictures;
 mod table;
 
 use super::arguments::{TrackCell, TrackInput};
-use super::place::Raw;
+use super::place::{Raw, nanoseconds};
 use super::spec::{TrackSpec, TrackSpecTiming};
-use super::times::nanoseconds;
-use open::Content;
 pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
-use open::{bytes, ending};
+use open::{Content, bytes, ending};
 pub(crate) use pictures::Pictures;
 use vidrec_format::error::{Error, Result};
 

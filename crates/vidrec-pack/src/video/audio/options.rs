@@ -78,7 +78,7 @@ serde_by_text!(AudioOptions);
 
 /// The channels of stored sound: the same for all clips.
 ///
-/// As a word (`FromStr`, `Display`): `mono`, `stereo` or `source`.
+/// As a word (`FromStr`, `Display`): `mono` or `stereo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum AudioChannels {
@@ -87,18 +87,14 @@ pub enum AudioChannels {
     Mono,
     /// Two, however many the video has. Each value is a pair.
     Stereo,
-    /// The channels of the video, unchanged. The first video with sound decides how many there are, and a video
-    /// with another number fails. A value is a single number only if there is one channel.
-    Source,
 }
 
 impl AudioChannels {
-    /// Returns the number of channels; `None` if the videos decide.
-    pub fn count(self) -> Option<u32> {
+    /// Returns the number of channels.
+    pub fn count(self) -> u32 {
         match self {
-            AudioChannels::Mono => Some(1),
-            AudioChannels::Stereo => Some(2),
-            AudioChannels::Source => None,
+            AudioChannels::Mono => 1,
+            AudioChannels::Stereo => 2,
         }
     }
 }
@@ -109,19 +105,11 @@ mod tests {
 
     #[test]
     fn every_text_reads_back_as_itself() {
-        for text in [
-            "16000",
-            "48000:stereo",
-            "44100:source",
-            "16000:raw",
-            "48000:stereo:raw",
-            "16000:opus",
-            "48000:stereo:opus",
-        ] {
+        for text in ["16000", "48000:stereo", "16000:raw", "48000:stereo:raw", "16000:opus", "48000:stereo:opus"] {
             assert_eq!(text.parse::<AudioOptions>().unwrap().to_string(), text);
         }
         for text in
-            ["", "0", "16000:", "16000:quadro", "16000:raw:stereo", "16000raw", "raw", "stereo", "1e4", "384001"]
+            ["", "0", "16000:", "16000:source", "16000:raw:stereo", "16000raw", "raw", "stereo", "1e4", "384001"]
         {
             assert!(text.parse::<AudioOptions>().is_err(), "{text}");
         }

@@ -10,6 +10,9 @@ use crate::video::container::{Input, NextPacket, VideoFile};
 use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout, words};
 use crate::video::facts::AudioFacts;
 use crate::video::ffmpeg::{self, LoggedErrors};
+use parking_lot::Mutex;
+use std::path::PathBuf;
+use std::sync::Arc;
 use vidrec_format::error::{Error, Result};
 
 /// The most bytes of sound of one clip: nine hours at 16 kHz and one channel.
@@ -40,7 +43,7 @@ pub(crate) struct Sound {
 /// long or has too much sound.
 pub(crate) fn read(
     file: &VideoFile,
-    (options, expected): (&AudioOptions, Option<u32>),
+    options: &AudioOptions,
     (start, end): (i64, i64),
     most: usize,
     deadline: Instant,
@@ -58,7 +61,7 @@ pub(crate) fn read(
     let mut decoder = context.decoder();
     decoder.set_packet_time_base((time_base.0 as i32, time_base.1 as i32));
     let mut decoder = ffmpeg::collect_errors(|| decoder.audio()).0.map_err(fail)?;
-    let mut sound = SoundReader::new((*options, expected), time_base, (start, end), most, deadline);
+    let mut sound = SoundReader::new(*options, time_base, (start, end), most, deadline);
     let mut packets = 0u64;
     loop {
         match input.next()? {
@@ -145,7 +148,6 @@ fn feed(
 /// Sound that is being read.
 struct SoundReader {
     options: AudioOptions,
-    expected: Option<u32>,
     time_base: (u32, u32),
     /// The part to keep, in nanoseconds. An open end is the least or the greatest number.
     part: (i64, i64),
@@ -177,72 +179,10 @@ fn failed(e: ffmpeg_next::Error) -> VideoError {
     VideoError::new(Stage::Decode, ffmpeg_error("cannot resample the sound", &e, None))
 }
 
-/// Channel layouts that hold no pointer into the frame they come from.
-const ORDERS: [ChannelLayout; 28] = [
-    ChannelLayout::MONO,
-    ChannelLayout::STEREO,
-    ChannelLayout::_2POINT1,
-    ChannelLayout::_2_1,
-    ChannelLayout::SURROUND,
-    ChannelLayout::_3POINT1,
-    ChannelLayout::_4POINT0,
-    ChannelLayout::_4POINT1,
-    ChannelLayout::_2_2,
-    ChannelLayout::QUAD,
-    ChannelLayout::_5POINT0,
-    ChannelLayout::_5POINT1,
-    ChannelLayout::_5POINT0_BACK,
-    ChannelLayout::_5POINT1_BACK,
-    ChannelLayout::_6POINT0,
-    ChannelLayout::_6POINT0_FRONT,
-    ChannelLayout::HEXAGONAL,
-    ChannelLayout::_6POINT1,
-    ChannelLayout::_6POINT1_BACK,
-    ChannelLayout::_6POINT1_FRONT,
-    ChannelLayout::_7POINT0,
-    ChannelLayout::_7POINT0_FRONT,
-    ChannelLayout::_7POINT1,
-    ChannelLayout::_7POINT1_WIDE,
-    ChannelLayout::_7POINT1_WIDE_BACK,
-    ChannelLayout::OCTAGONAL,
-    ChannelLayout::HEXADECAGONAL,
-    ChannelLayout::STEREO_DOWNMIX,
-];
-
-/// Returns the channels to store for sound that starts with this frame.
-fn stored(frame: &frame::Audio, channels: AudioChannels, expected: Option<u32>) -> Result<ChannelLayout, VideoError> {
-    let (layout, found) = (frame.channel_layout(), u32::from(frame.channels()));
-    let fault = |e: Error| {
-        let e = e.help("mix them with one of the other words for the channels: mono or stereo");
-        Err(VideoError::new(Stage::Decode, e))
-    };
-    match channels {
-        AudioChannels::Mono => Ok(ChannelLayout::MONO),
-        AudioChannels::Stereo => Ok(ChannelLayout::STEREO),
-        AudioChannels::Source => match expected.filter(|&expected| expected != found) {
-            Some(expected) => fault(
-                Error::decode("the sound does not have as many channels as that of the first video")
-                    .expected(expected)
-                    .found(found),
-            ),
-            None => match ORDERS.iter().find(|order| **order == layout) {
-                Some(order) => Ok(*order),
-                None => fault(Error::decode("FFmpeg has no name for the order of the channels").found(found)),
-            },
-        },
-    }
-}
-
 impl SoundReader {
-    fn new(
-        (options, expected): (AudioOptions, Option<u32>),
-        time_base: (u32, u32),
-        part: (i64, i64),
-        most: usize,
-        deadline: Instant,
-    ) -> Self {
+    fn new(options: AudioOptions, time_base: (u32, u32), part: (i64, i64), most: usize, deadline: Instant) -> Self {
         let (begun, skipped, done, samples) = (None, 0, 0, Vec::new());
-        SoundReader { options, expected, time_base, part, most, deadline, begun, skipped, done, samples }
+        SoundReader { options, time_base, part, most, deadline, begun, skipped, done, samples }
     }
 
     fn push(&mut self, frame: &mut frame::Audio) -> Result<(), VideoError> {
@@ -256,7 +196,11 @@ impl SoundReader {
         let begun = match &mut self.begun {
             Some(begun) => begun,
             None => {
-                let (rate, stored) = (frame.rate(), stored(frame, self.options.channels, self.expected)?);
+                let rate = frame.rate();
+                let stored = match self.options.channels {
+                    AudioChannels::Mono => ChannelLayout::MONO,
+                    AudioChannels::Stereo => ChannelLayout::STEREO,
+                };
                 self.begun.insert(SoundStream {
                     first_pts: pts.unwrap_or(0),
                     rate,
@@ -402,6 +346,94 @@ impl Steady {
     }
 }
 
+/// The most bytes of sound that are kept of a video: more than an hour at 16 kHz and one channel.
+const MOST_BYTES: usize = 128 << 20;
+
+/// The number of videos whose sound is kept. Parts of a video come one after another, on several threads.
+const MOST_VIDEOS: usize = 2;
+
+/// The sound of the videos that were read last.
+#[derive(Debug, Default)]
+pub(crate) struct SoundCache(Mutex<Vec<CachedSound>>);
+
+/// All that decides the sound of a video: its path, the size and time of its file, and how it is read.
+type Key = (PathBuf, Option<(u64, u64)>, AudioOptions);
+
+/// The sound of a video. Whoever needs it waits while another thread decodes it.
+#[derive(Debug, Clone)]
+struct CachedSound {
+    key: Key,
+    whole: Arc<Mutex<SoundState>>,
+}
+
+#[derive(Debug)]
+enum SoundState {
+    Unknown,
+    TooLong,
+    Read(Option<Sound>, AudioFacts),
+}
+
+impl SoundCache {
+    /// Reads the sound of a part of a video, as [`read`] does. Of a video with little sound, it is read once for all
+    /// parts that come one after another, as long as the size and time of its file, `stamp`, are the same.
+    pub fn read_part(
+        &self,
+        (file, stamp): (&VideoFile, Option<(u64, u64)>),
+        options: &AudioOptions,
+        part: (i64, i64),
+        deadline: Instant,
+    ) -> Result<(Option<Sound>, AudioFacts), VideoError> {
+        let kept = self.kept((file.path().to_owned(), stamp, *options));
+        let mut whole = kept.lock();
+        if matches!(*whole, SoundState::Unknown) {
+            *whole = match read(file, options, (i64::MIN, i64::MAX), MOST_BYTES, deadline) {
+                Ok((sound, facts)) => SoundState::Read(sound, facts),
+                Err(e) if e.stage == Stage::Limit => SoundState::TooLong,
+                Err(e) => return Err(e),
+            };
+        }
+        if let SoundState::Read(sound, facts) = &*whole {
+            let cut = |sound: &Sound| sound.part(part, options.rate);
+            return Ok((sound.as_ref().map(cut), facts.clone()));
+        }
+        drop(whole);
+        read(file, options, part, MAX_BYTES, deadline)
+    }
+
+    /// The place of the sound of a video, which is kept from now on instead of that of the video that was asked for
+    /// first.
+    fn kept(&self, key: Key) -> Arc<Mutex<SoundState>> {
+        let mut all = self.0.lock();
+        let known = all.iter().position(|kept| kept.key == key);
+        let kept = match known {
+            Some(i) => all.remove(i),
+            None => CachedSound { key, whole: Arc::new(Mutex::new(SoundState::Unknown)) },
+        };
+        all.push(kept.clone());
+        let surplus = all.len().saturating_sub(MOST_VIDEOS);
+        all.drain(..surplus);
+        kept.whole
+    }
+}
+
+impl Sound {
+    /// The samples from `start` up to `end`, in nanoseconds on the clock of the container.
+    fn part(&self, (start, end): (i64, i64), rate: u32) -> Sound {
+        let channels = self.channels.max(1) as usize;
+        let before = |time: i64| {
+            let (mut low, mut high) = (0, self.samples.len() / channels);
+            while low < high {
+                let middle = low.midpoint(high);
+                if after(self.first_ns, middle as u64, rate) < time { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        let (first, last) = (before(start), before(end));
+        let samples = self.samples[first * channels..last.max(first) * channels].to_vec();
+        Sound { samples, channels: self.channels, first_ns: after(self.first_ns, first as u64, rate) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -417,5 +449,48 @@ mod tests {
         assert_eq!(steady.take(Some(450), 100), Step { silence: 0, skip: 50 });
         assert_eq!(steady.take(Some(0), 100), Step { silence: 0, skip: 100 }, "all of it was there");
         assert_eq!((steady.next, steady.gaps, steady.silent, steady.cut), (550, 1, 100, 150));
+    }
+}
+
+#[cfg(test)]
+mod cache_tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::video::audio::AudioChannels;
+    use vidrec_core::dataset::writer::SoundCoding;
+
+    /// Three seconds of stereo sound that never repeats.
+    fn wave() -> Vec<u8> {
+        let samples = (0..24_000u32).flat_map(|i| [i.wrapping_mul(7919) as u16, (i * i) as u16]);
+        let data: Vec<u8> = samples.flat_map(u16::to_le_bytes).collect();
+        let mut wave = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x02\0\x40\x1f\0\0\0\x7d\0\0\x04\0\x10\0data".to_vec();
+        wave.extend((data.len() as u32).to_le_bytes());
+        wave.extend(data);
+        let length = (wave.len() - 8) as u32;
+        wave[4..8].copy_from_slice(&length.to_le_bytes());
+        wave
+    }
+
+    #[test]
+    fn a_part_of_the_whole_is_what_is_read_of_it_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sound.wav");
+        std::fs::write(&path, wave()).unwrap();
+        let (file, kept) = (VideoFile::local(&path), SoundCache::default());
+        let deadline = Instant::now() + Duration::from_secs(600);
+        for (rate, channels) in
+            [(8000, AudioChannels::Stereo), (16_000, AudioChannels::Mono), (11_025, AudioChannels::Stereo)]
+        {
+            let options = AudioOptions { rate, channels, coding: SoundCoding::Flac };
+            let parts = [(0, 500_000_000), (1, 1_000_000_000), (999_999_999, 3_000_000_001), (i64::MIN, i64::MAX)];
+            for part in
+                [&parts[..], &[(-9, 0), (5_000_000_000, 6_000_000_000), (2_000_000_000, 1_000_000_000)]].concat()
+            {
+                let alone = read(&file, &options, part, MAX_BYTES, deadline).unwrap();
+                let kept = kept.read_part((&file, None), &options, part, deadline).unwrap();
+                assert_eq!(kept, alone, "{part:?} at {rate} Hz");
+            }
+        }
     }
 }

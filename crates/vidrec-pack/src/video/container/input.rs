@@ -145,17 +145,20 @@ impl Input {
         &self.deadline
     }
 
+    fn stream(&self) -> Result<Stream<'_>, VideoError> {
+        let gone = || VideoError::new(Stage::Stream, Error::decode("the stream vanished"));
+        self.context.stream(self.stream).ok_or_else(gone)
+    }
+
     pub fn stream_info(&self) -> Result<StreamInfo, VideoError> {
-        let gone = || VideoError::new(Stage::Stream, Error::decode("the video stream vanished"));
-        let stream = self.context.stream(self.stream).ok_or_else(gone)?;
+        let stream = self.stream()?;
         let info = StreamInfo::of(&self.context, &stream);
         Ok(StreamInfo { display_matrix: info.display_matrix.or(self.display_matrix), ..info })
     }
 
     /// Returns the decoder parameters and the time base that the container states for the audio stream.
     pub fn audio_info(&self) -> Result<(codec::Parameters, (u32, u32)), VideoError> {
-        let gone = || VideoError::new(Stage::Stream, Error::decode("the audio stream vanished"));
-        let stream = self.context.stream(self.stream).ok_or_else(gone)?;
+        let stream = self.stream()?;
         let unsigned = |v: i32| u32::try_from(v).unwrap_or(0).max(1);
         let unit = stream.time_base();
         // This is a copy, because the original keeps the file open.

@@ -2,7 +2,6 @@
 
 mod decoder;
 mod needed;
-mod output_shape;
 mod pass;
 mod times;
 

@@ -6,16 +6,17 @@ use ffmpeg_next::frame;
 
 use super::decoder::{DecodeStop, PacketDecoder};
 use super::needed::{ExpectedFrame, PacketChoice};
-use super::output_shape::{OutputShape, with_bars};
 use super::times::{Clock, FrameTime, Presentation, PresentedFrame, TimeFlaws};
-use crate::video::container::{Packets, StreamInfo};
+use crate::video::container::{Packets, StreamInfo, matrix_from_bytes};
 use crate::video::error::{Stage, VideoError};
 use crate::video::facts::VideoFacts;
-use crate::video::options::VideoOptions;
-use crate::video::picture::{ColorConversion, Deep, Orientation, PictureFormat, Scaler, Size, numbers};
+use crate::video::options::{FrameSize, VideoOptions};
+use crate::video::picture::{
+    ColorConversion, Orientation, PictureFormat, Scaler, Size, display_size, fit, numbers, odd_angle, target_size,
+};
 use crate::video::timeline::Timeline;
-use crate::video::timeline::{FullColor, NumberFrame, SampledFrame, SampledVideo};
-use vidrec_format::error::Error;
+use crate::video::timeline::{SampledFrame, SampledVideo};
+use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::Planes;
 
 /// The data that all passes over one stream share.
@@ -170,7 +171,7 @@ impl<T> PassResult<T> {
 /// The caller's function that turns a chosen frame into its result: its picture, or its numbers as they are stored.
 pub(crate) enum Make<'a, T> {
     Picture(&'a mut dyn FnMut(SampledFrame) -> T),
-    Numbers(&'a mut dyn FnMut(NumberFrame) -> T),
+    Numbers(&'a mut dyn FnMut((Vec<u16>, [usize; 2])) -> T),
 }
 
 impl<T> Make<'_, T> {
@@ -192,7 +193,6 @@ pub(crate) struct FrameCollector<'a, T> {
     presentation: Option<&'a Presentation>,
     make: Make<'a, T>,
     scaler: Option<(Scaler, ColorConversion)>,
-    full_scaler: Option<Scaler>,
     clock: Clock,
     last: Option<PictureFormat>,
     pub found: PassResult<T>,
@@ -208,8 +208,8 @@ impl<'a, T> FrameCollector<'a, T> {
         make: Make<'a, T>,
     ) -> Self {
         let (clock, found) = (Clock::default(), PassResult::new());
-        let (scaler, full_scaler, last) = (None, None, None);
-        FrameCollector { stream, options, wanted, keep, presentation, make, scaler, full_scaler, clock, last, found }
+        let (scaler, last) = (None, None);
+        FrameCollector { stream, options, wanted, keep, presentation, make, scaler, clock, last, found }
     }
 
     /// Checks a frame of a stream that is decoded in part.
@@ -269,34 +269,25 @@ impl<'a, T> FrameCollector<'a, T> {
         Ok(())
     }
 
+    /// Makes what the caller wants of a frame: with colors at half the resolution and 8 bits, or its numbers as they are.
     fn make(
         &mut self,
         frame: &frame::Video,
         picture: PictureFormat,
         PresentedFrame { ordinal: source_index, pts }: PresentedFrame,
-    ) -> vidrec_format::error::Result<T> {
-        let taken = match &self.make {
-            Make::Picture(_) => Some(self.take(frame, picture)?),
-            Make::Numbers(_) => None,
-        };
-        match (&mut self.make, taken) {
-            (Make::Picture(make), Some((image, full_color))) => {
-                Ok(make(SampledFrame { image, full_color, pts, source_index }))
-            }
-            (Make::Numbers(make), _) => {
-                let Size { width, height } = picture.size;
-                Ok(make(NumberFrame { numbers: numbers(frame, picture)?, width, height }))
-            }
-            (Make::Picture(_), None) => Err(Error::internal("no picture was made of a frame")),
+    ) -> Result<T> {
+        if let Make::Numbers(make) = &mut self.make {
+            let Size { width, height } = picture.size;
+            return Ok(make((numbers(frame, picture)?, [height as usize, width as usize])));
+        }
+        let image = self.image(frame, picture)?;
+        match &mut self.make {
+            Make::Picture(make) => Ok(make(SampledFrame { image, pts, source_index })),
+            Make::Numbers(_) => Err(Error::internal("numbers of a picture")),
         }
     }
 
-    /// Returns the picture of a frame, and what [`VideoOptions::full_color`] asks for.
-    fn take(
-        &mut self,
-        frame: &frame::Video,
-        picture: PictureFormat,
-    ) -> vidrec_format::error::Result<(Planes, Option<FullColor>)> {
+    fn image(&mut self, frame: &frame::Video, picture: PictureFormat) -> Result<Planes> {
         let Some(look) = &self.found.look else {
             return Err(Error::decode("FFmpeg gave a frame without a size"));
         };
@@ -311,35 +302,83 @@ impl<'a, T> FrameCollector<'a, T> {
         };
         let mut deep = scaler.run(frame)?;
         deep.turn(orientation)?;
-        let (image, conversion, only_read) = (conversion.run(&deep)?, *conversion, scaler.only_reads());
-        if size != target {
-            return Ok((with_bars(&image, orientation.apply(target))?, None));
-        }
-        if !self.options.full_color {
-            return Ok((image, None));
-        }
-        let started = Instant::now();
-        // A frame of this size has no more color than its picture.
-        let deep = if only_read { deep } else { self.in_full_color(frame, picture, (size, orientation))? };
-        Ok((image, Some(FullColor { rgb: conversion.rgb(&deep)?, took: started.elapsed() })))
-    }
-
-    fn in_full_color(
-        &mut self,
-        frame: &frame::Video,
-        picture: PictureFormat,
-        (size, orientation): (Size, Orientation),
-    ) -> vidrec_format::error::Result<Deep> {
-        let scaler = match &mut self.full_scaler {
-            Some(ready) if ready.fits(&picture, size) => ready,
-            slot => slot.insert(Scaler::in_full_color(picture, size)?),
-        };
-        let mut deep = scaler.run(frame)?;
-        deep.turn(orientation)?;
-        Ok(deep)
+        let image = conversion.run(&deep)?;
+        if size == target { Ok(image) } else { with_bars(&image, orientation.apply(target)) }
     }
 }
 
 fn too_many_frames() -> VideoError {
     VideoError::new(Stage::Decode, Error::limit(format!("the video has more than {} frames", u32::MAX)))
+}
+
+/// The properties that the first frame determines for all frames.
+#[derive(Clone)]
+pub(crate) struct OutputShape {
+    pub picture: PictureFormat,
+    pub sar: (u32, u32),
+    pub orientation: Orientation,
+    pub odd_angle: Option<f64>,
+    /// The size of the pictures before they are turned.
+    pub target: Size,
+}
+
+impl OutputShape {
+    /// Derives the properties from the first frame.
+    pub fn new(
+        frame: &frame::Video,
+        picture: PictureFormat,
+        stream: &StreamInfo,
+        options: &VideoOptions,
+    ) -> Result<Self, VideoError> {
+        options.check_pixels((picture.size.width, picture.size.height))?;
+        let matrix = frame
+            .side_data(frame::side_data::Type::DisplayMatrix)
+            .and_then(|d| matrix_from_bytes(d.data()))
+            .or(stream.display_matrix);
+        let orientation = matrix.as_ref().map(Orientation::from_matrix).unwrap_or_default();
+        let sar = if stream.sar.0 > 0 { stream.sar } else { own_sar(frame) };
+        let shown = orientation.apply(display_size(picture.size, sar));
+        let target = target_size(shown, options.size).map_err(|e| VideoError::new(Stage::Scale, e))?;
+        let odd_angle = matrix.as_ref().and_then(odd_angle);
+        Ok(OutputShape { picture, sar, orientation, odd_angle, target: orientation.apply(target) })
+    }
+
+    /// Returns the size for a frame before it is turned. It is the whole target if the picture is as large as the
+    /// first one.
+    ///
+    /// A later picture of another size keeps its own shape, as in a player. If the options ask for an exact size, the
+    /// picture fills it, whatever its shape.
+    pub fn size_of(&self, frame: &frame::Video, picture: PictureFormat, wanted: FrameSize) -> Size {
+        if picture.size == self.picture.size || matches!(wanted, FrameSize::Exact { .. }) {
+            return self.target;
+        }
+        let own = own_sar(frame);
+        fit(display_size(picture.size, if own.0 > 0 { own } else { self.sar }), self.target)
+    }
+}
+
+/// Returns the pixel shape that the frame states; 0:1 if it states none.
+fn own_sar(frame: &frame::Video) -> (u32, u32) {
+    let own = frame.aspect_ratio();
+    (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0))
+}
+
+/// Centers the picture in a black one of `size`, which is at least as large. The picture starts at an even row and
+/// column, because its chroma samples do.
+pub(crate) fn with_bars(image: &Planes, size: Size) -> vidrec_format::error::Result<Planes> {
+    let mut whole = Planes::new(size.width, size.height)?;
+    let left = (size.width.saturating_sub(image.width()) / 2) as usize & !1;
+    let top = (size.height.saturating_sub(image.height()) / 2) as usize & !1;
+    let (luma, chroma) = (size.width as usize, whole.chroma_width() as usize);
+    let (own_luma, own_chroma) = (image.width() as usize, image.chroma_width() as usize);
+    for (from, own_row, to, row, left, top) in [
+        (&image.y, own_luma, &mut whole.y, luma, left, top),
+        (&image.cb, own_chroma, &mut whole.cb, chroma, left / 2, top / 2),
+        (&image.cr, own_chroma, &mut whole.cr, chroma, left / 2, top / 2),
+    ] {
+        for (from, to) in from.chunks_exact(own_row).zip(to.chunks_exact_mut(row).skip(top)) {
+            to[left..left + own_row].copy_from_slice(from);
+        }
+    }
+    Ok(whole)
 }

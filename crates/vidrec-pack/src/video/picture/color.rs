@@ -9,8 +9,7 @@ use vidrec_format::allocation;
 use vidrec_format::error::Result;
 use vidrec_jpeg::Planes;
 
-use super::deep::{ChromaLayout, Deep};
-use super::geometry::Size;
+use super::geometry::{ChromaLayout, Deep, Size};
 
 /// The shares of red, green and blue in luma and chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,21 +161,6 @@ impl ColorConversion {
             ChromaLayout::Full => self.chroma(&halve(&deep.cb, deep.size)?, &halve(&deep.cr, deep.size)?, &mut out),
         }
         Ok(out)
-    }
-
-    /// Converts a picture to RGB, 3 bytes a pixel.
-    pub fn rgb(&self, deep: &Deep) -> Result<Vec<u8>> {
-        let Mix(cb, cr, add) = self.y_chroma.unwrap_or(Mix(0.0, 0.0, 0.0));
-        let mut planes = [const { Vec::new() }; 3];
-        // What the chroma of JPEG, less 128 and the 0.5 of rounding, adds to its luma.
-        for (plane, (blue, red)) in planes.iter_mut().zip([(0.0, 1.402), (-0.344_136, -0.714_136), (1.772, 0.0)]) {
-            let sum = |luma: f32, of: fn(Mix) -> f32| luma + blue * of(self.cb) + red * of(self.cr);
-            let mix = Mix(sum(cb, |m| m.0), sum(cr, |m| m.1), sum(add, |m| m.2 - 128.5));
-            *plane = allocation::zeroed(deep.y.len(), "a picture")?;
-            self.luma(deep, Some(mix), plane)?;
-        }
-        let [red, green, blue] = planes;
-        Ok(red.into_iter().zip(green).zip(blue).flat_map(|((r, g), b)| [r, g, b]).collect())
     }
 
     /// Converts luma. `mix` says what chroma adds to it.

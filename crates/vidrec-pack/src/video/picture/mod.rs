@@ -2,13 +2,11 @@
 //! numbers such as depth, reads them as they are.
 
 mod color;
-mod deep;
 mod format;
 mod geometry;
 mod scale;
 
 pub(crate) use color::ColorConversion;
-pub(crate) use deep::Deep;
 pub(crate) use format::PictureFormat;
 pub(crate) use geometry::{Orientation, Size, display_size, fit, odd_angle, target_size};
 pub(crate) use scale::Scaler;

@@ -15,9 +15,9 @@ use std::ptr;
 use ffmpeg_next::{ffi, frame};
 
 use super::color::{ColorRange, center_chroma};
-use super::deep::{ChromaLayout, Deep};
 use super::format::{Class, PictureFormat};
 use super::geometry::Size;
+use super::geometry::{ChromaLayout, Deep};
 use crate::video::error::ffmpeg_error;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
@@ -62,11 +62,6 @@ impl Scaler {
         Self::to_layout(from, size, layout)
     }
 
-    /// Creates a scaler to `size` that gives every pixel its own chroma.
-    pub fn in_full_color(from: PictureFormat, size: Size) -> Result<Self> {
-        Self::to_layout(from, size, if from.class == Class::Gray { ChromaLayout::Gray } else { ChromaLayout::Full })
-    }
-
     fn to_layout(from: PictureFormat, size: Size, layout: ChromaLayout) -> Result<Self> {
         let same_size = from.plain_planes && from.size == size;
         let same_chroma = match layout {
@@ -101,11 +96,6 @@ impl Scaler {
             self.steps.push(step);
         }
         Ok(())
-    }
-
-    /// Whether frames keep their size and chroma.
-    pub fn only_reads(&self) -> bool {
-        self.steps.is_empty()
     }
 
     /// Whether this scaler fits such frames and this size.

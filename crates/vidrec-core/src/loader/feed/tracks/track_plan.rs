@@ -53,72 +53,67 @@ fn steps_of_window((from, to): (i64, i64), rate: (u32, u32)) -> Range<i64> {
 
 impl TrackPlan {
     pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, follows: Option<u32>) -> Result<Self> {
-        let refuse = |what: &str, help: &str| {
-            let name = &schema.name;
-            Err(Error::usage(format!("loader option tracks[{name:?}]: {what}")).found(schema.words()).help(help))
-        };
-        let TrackWindow { rate, how, anchor, .. } = options;
-        let is_text = schema.kind == TrackType::Utf8;
+        let TrackWindow { rate, how, anchor, dims, .. } = options;
+        let (is_text, is_linear) = (schema.kind == TrackType::Utf8, how == TrackHow::Linear);
+        let has_window = options.window.is_some() || options.steps.is_some();
         let of_numbers = rate.is_some() || options.steps.is_some() || options.times.is_some();
-        if is_text && (how != TrackHow::Nearest || of_numbers || anchor == TrackAnchor::Each) {
-            return refuse(
-                "a track of texts takes no rate, no steps, no times, no how, and no window at each frame",
+        let takes_stored = !is_text && has_window && rate.is_none();
+        let shift = options.normalize.as_ref().map(|normalize| normalize.shift.len());
+        let has_room = |dims| !is_text && schema.shape.len() == 1 && schema.shape[0] <= dims;
+        let refusals = [
+            (
+                is_text && (how != TrackHow::Nearest || of_numbers || anchor == TrackAnchor::Each),
+                "a track of texts takes no rate, no steps, no times, no how, and no window at each frame".into(),
                 "give only a window, or nothing",
-            );
-        }
-        if let Some(normalize) = &options.normalize {
-            let shift = normalize.shift.len();
-            if is_text || shift != schema.numbers_per_value() {
-                return refuse(
-                    &format!("normalize has {shift} numbers for a value"),
-                    "take the statistics of this track; texts have none",
-                );
-            }
-        }
-        if let Some(dims) = options.dims
-            && (is_text || schema.shape.len() != 1 || schema.shape[0] > dims)
-        {
-            return refuse(
-                &format!("dims is {dims}, and there is no room for a value"),
+            ),
+            (
+                shift.is_some_and(|shift| is_text || shift != schema.numbers_per_value()),
+                format!("normalize has {} numbers for a value", shift.unwrap_or(0)),
+                "take the statistics of this track; texts have none",
+            ),
+            (
+                dims.is_some_and(|dims| !has_room(dims)),
+                format!("dims is {}, and there is no room for a value", dims.unwrap_or(0)),
                 "give dims to a track of numbers whose values have one side, and at most so many numbers",
-            );
-        }
-        if how == TrackHow::Linear && schema.timing == TrackTiming::Spans {
-            return refuse("there are no values between two spans", "omit how");
+            ),
+            (
+                is_linear && schema.timing == TrackTiming::Spans,
+                "there are no values between two spans".into(),
+                "omit how",
+            ),
+            (
+                takes_stored && schema.timing != TrackTiming::Rate,
+                "a window or steps of this track need a rate".into(),
+                "set rate to the number of values per second",
+            ),
+            (
+                takes_stored && is_linear,
+                "without a rate, there are no values between the stored ones".into(),
+                "give a rate, or omit how",
+            ),
+        ];
+        if let Some((_, what, help)) = refusals.into_iter().find(|(is_refused, ..)| *is_refused) {
+            let e = Error::usage(format!("loader option tracks[{:?}]: {what}", schema.name));
+            return Err(e.found(schema.words()).help(help));
         }
         let choice = if is_text {
             TrackChoice::Texts
         } else if let Some(times) = options.times_ns() {
             TrackChoice::Times(times)
+        } else if !has_window {
+            TrackChoice::AtFrames
         } else {
-            let (window, range) = (options.nanoseconds(), options.steps.map(|(first, end)| first..end));
-            match (window.is_some() || range.is_some(), rate) {
-                (false, _) => TrackChoice::AtFrames,
-                (true, None) if schema.timing != TrackTiming::Rate => {
-                    return refuse(
-                        "a window or steps of this track need a rate",
-                        "set rate to the number of values per second",
-                    );
-                }
-                (true, None) if how == TrackHow::Linear => {
-                    return refuse(
-                        "without a rate, there are no values between the stored ones",
-                        "give a rate, or omit how",
-                    );
-                }
-                (true, rate) => {
-                    let (is_given, rate) = match rate.map(Rate::frame_seconds) {
-                        Some((den, num)) => (true, (num, den)),
-                        None => (false, stored_rate(dataset, &schema.name)?),
-                    };
-                    let of_window = window.map(|window| steps_of_window(window, rate));
-                    let steps = of_window.or(range).unwrap_or(0..1);
-                    let from = window.map_or(0, |(from, _)| from);
-                    if is_given {
-                        TrackChoice::Steps { from, rate, steps }
-                    } else {
-                        TrackChoice::Run { from, rate, steps }
-                    }
+            let window = options.nanoseconds();
+            let from = window.map_or(0, |(from, _)| from);
+            let steps = |rate| match (window, options.steps) {
+                (Some(window), _) => steps_of_window(window, rate),
+                (None, steps) => steps.map_or(0..1, |(first, end)| first..end),
+            };
+            match rate.map(Rate::frame_seconds) {
+                Some((den, num)) => TrackChoice::Steps { from, rate: (num, den), steps: steps((num, den)) },
+                None => {
+                    let rate = stored_rate(dataset, &schema.name)?;
+                    TrackChoice::Run { from, rate, steps: steps(rate) }
                 }
             }
         };

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use rustix::process::{Signal, getppid, kill_process};
 
-use super::video_store::VideoStore;
 use crate::video::{Stage, VideoError};
+use crate::work::video_store::VideoStore;
 use vidrec_format::error::Error;
 use vidrec_format::machine::Shortage;
 
