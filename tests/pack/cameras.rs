@@ -112,17 +112,21 @@ fn check(robot: &Robot, set: &str) {
     let count = LENGTHS.iter().sum::<u32>();
     let expected: Vec<_> = (0..count).map(|n| [n, n ^ 255]).collect();
     assert_eq!(pairs(&Dataset::open(robot.path(set)).unwrap()).unwrap(), expected);
-    let run = robot.vidrec(&["check", set, "--only", "clock"]);
-    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
 }
 
-/// No loader pairs the frames, and a check says so.
+/// A loader takes the clocks of cameras for one, whatever else there is about the frames.
+#[track_caller]
+fn accepted(robot: &Robot, set: &str) {
+    if let Err(e) = pairs(&Dataset::open(robot.path(set)).unwrap()) {
+        assert!(!e.to_string().contains("share a clock"), "{e}");
+    }
+}
+
+/// No loader pairs the frames.
 #[track_caller]
 fn refused(robot: &Robot, set: &str, why: &str) {
     let e = pairs(&Dataset::open(robot.path(set)).unwrap()).unwrap_err().to_string();
     assert!(e.contains("not known to share a clock") && e.contains(why) && e.contains("it is of episode"), "{e}");
-    let run = robot.vidrec(&["check", set, "--only", "clock"]);
-    assert!(run.status.code() == Some(3) && said(&run).contains(why), "{}", said(&run));
 }
 
 #[track_caller]
@@ -143,7 +147,7 @@ fn of_episodes_whose_files_end_at_other_ones() {
     let some = Dataset::open(robot.path("set")).unwrap();
     let clip = |i| some.clip(i).unwrap();
     assert_ne!(clip(4).frame(0).unwrap().pts(), clip(5).frame(0).unwrap().pts(), "another draw");
-    done(&robot.vidrec(&["check", "set", "--only", "clock"]));
+    accepted(&robot, "set");
 }
 
 #[test]
@@ -238,7 +242,7 @@ fn clocks_that_do_not_begin_together_are_found_and_mended() {
     let rows: String = (0..set.len()).map(|clip| format!("{clip},timecode\n")).collect();
     fs::write(robot.path("said.csv"), format!("clip,clock\n{rows}")).unwrap();
     done(&robot.vidrec(&["subset", "old", "--changes", "said.csv", "-o", "said"]));
-    done(&robot.vidrec(&["check", "said", "--only", "clock"]));
+    accepted(&robot, "said");
 }
 
 /// Writes a manifest of each camera of each episode.
@@ -311,8 +315,7 @@ fn of_manifests_with_whole_files_and_with_frames() {
         row
     };
     pack(&robot, same, &[]);
-    let run = robot.vidrec(&["check", "set", "--only", "clock"]);
-    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    accepted(&robot, "set");
 
     for (e, camera) in (0..LENGTHS.len()).flat_map(|e| [(e, 0), (e, 1)]) {
         let folder = robot.path(&format!("frames/{e}-{camera}"));
