@@ -9,7 +9,7 @@
 use std::process::ExitCode;
 
 use sha2::{Digest, Sha256};
-use vidrec::{Batch, Dataset, Loader, LoaderOptions, Mix, MixOptions, Result};
+use vidrec::{Batch, Dataset, Loader, LoaderOptions, Mix, MixOptions, Result, TrackType};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -77,11 +77,11 @@ fn mix(dataset: &Dataset) -> Result<Mix> {
     Mix::new(sources, MixOptions { samples_per_epoch: Some(20), window: 5, ..MixOptions::default() })
 }
 
-/// A track of `f32`, as its digest has it.
+/// A track of numbers, as its digest has it.
 #[derive(Debug)]
 #[allow(dead_code, reason = "it is printed")]
 struct TrackBatch<'a> {
-    values: F32<'a>,
+    values: Values<'a>,
     shape: &'a [usize],
     mask: &'a [bool],
     mask_shape: &'a [usize],
@@ -91,12 +91,24 @@ struct TrackBatch<'a> {
 
 #[derive(Debug)]
 #[allow(dead_code, reason = "it is printed")]
-struct F32<'a>(&'a [f32]);
+enum Values<'a> {
+    F32(&'a [f32]),
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+    Texts(&'a [Vec<String>]),
+}
 
 impl<'a> TrackBatch<'a> {
     fn of(track: &'a vidrec::TrackBatch) -> Self {
         let vidrec::TrackBatch { shape, mask, mask_shape, times, dims, .. } = track;
-        TrackBatch { values: F32(track.numbers().expect("a track of f32")), shape, mask, mask_shape, times, dims }
+        let values = match track.kind {
+            TrackType::F32 => Values::F32(track.numbers().expect("numbers of their type")),
+            TrackType::U8 => Values::U8(track.numbers().expect("numbers of their type")),
+            TrackType::U16 => Values::U16(track.numbers().expect("numbers of their type")),
+            TrackType::Utf8 => Values::Texts(&track.texts),
+            kind => panic!("a track of {kind:?} has no digest"),
+        };
+        TrackBatch { values, shape, mask, mask_shape, times, dims }
     }
 }
 

@@ -62,14 +62,3 @@ fn a_run_keeps_the_orders_of_its_sources_when_they_move() {
         assert_eq!(clips_to_epoch_3(&after), clips_to_epoch_3(&before)[35 + 10..]);
     }
 }
-
-#[test]
-fn an_order_of_blocks_warns_only_where_it_mixes_less() {
-    let served = Served::new(sample_data_sets::small(&[40][..]));
-    let remote = served.open().unwrap();
-    let warns = |window: u32| {
-        let loader = Loader::new(&remote, ordered(Order::Blocks { block: 5, window })).unwrap();
-        loader.warnings().iter().any(|text| text.contains("mixes blocks"))
-    };
-    assert_eq!([warns(2), warns(8)], [true, false], "with 8 blocks, all clips are mixed");
-}
