@@ -9,7 +9,7 @@
 use std::process::ExitCode;
 
 use sha2::{Digest, Sha256};
-use vidrec::{Batch, Dataset, Loader, LoaderOptions, Mix, MixOptions, Result, TrackType};
+use vidrec::{Batch, Dataset, Loader, LoaderOptions, Mix, MixOptions, Result, TrackNumber, TrackType};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -93,8 +93,13 @@ struct TrackBatch<'a> {
 #[allow(dead_code, reason = "it is printed")]
 enum Values<'a> {
     F32(&'a [f32]),
+    F64(&'a [f64]),
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
     U8(&'a [u8]),
     U16(&'a [u16]),
+    Bool(&'a [u8]),
     Texts(&'a [Vec<String>]),
 }
 
@@ -102,14 +107,23 @@ impl<'a> TrackBatch<'a> {
     fn of(track: &'a vidrec::TrackBatch) -> Self {
         let vidrec::TrackBatch { shape, mask, mask_shape, times, dims, .. } = track;
         let values = match track.kind {
-            TrackType::F32 => Values::F32(track.numbers().expect("numbers of their type")),
-            TrackType::U8 => Values::U8(track.numbers().expect("numbers of their type")),
-            TrackType::U16 => Values::U16(track.numbers().expect("numbers of their type")),
+            TrackType::F32 => Values::F32(numbers(track)),
+            TrackType::F64 => Values::F64(numbers(track)),
+            TrackType::I16 => Values::I16(numbers(track)),
+            TrackType::I32 => Values::I32(numbers(track)),
+            TrackType::I64 => Values::I64(numbers(track)),
+            TrackType::U8 => Values::U8(numbers(track)),
+            TrackType::U16 => Values::U16(numbers(track)),
+            TrackType::Bool => Values::Bool(numbers(track)),
             TrackType::Utf8 => Values::Texts(&track.texts),
             kind => panic!("a track of {kind:?} has no digest"),
         };
         TrackBatch { values, shape, mask, mask_shape, times, dims }
     }
+}
+
+fn numbers<T: TrackNumber>(track: &vidrec::TrackBatch) -> &[T] {
+    track.numbers().expect("numbers of their type")
 }
 
 /// All that is drawn, without names of fields and types, which may change.

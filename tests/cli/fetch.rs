@@ -59,8 +59,8 @@ fn another_data_set_is_replaced_only_when_told_and_an_old_copy_takes_what_is_new
 #[test]
 fn damage_on_the_way_is_fetched_again_and_a_damaged_object_gives_no_copy() {
     let served = Served::new();
-    for path in [".rec", ".vidx"] {
-        served.server.rules().add(Rule::new(Fault::FlippedByte { at: 40 }).path(path).first(9));
+    for name in tree(&served.path("set")).keys().filter(|name| name.ends_with(".rec") || name.ends_with(".vidx")) {
+        served.server.rules().add(Rule::new(Fault::FlippedByte { at: 40 }).path(name).first(1));
     }
     served.text("fetch U/set -o copy");
     assert!(served.server.counts().faults > 0);
