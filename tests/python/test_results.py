@@ -23,13 +23,13 @@ def rust():
 
 
 def words_of_enums(rust):
-    """The words of each enum that has its text by strum: the names of its variants in another case, or what it says."""
+    """The words of each enum that has its text by serde or strum: the names of its variants in another case, or what it says."""
     for case, kind, body in re.findall(
-            r'^#\[strum\((?:serialize_all = "(\w+(?:-\w+)*)")?[^\n]*\n(?:#\[[^\n]*\n)*pub enum (\w+) \{\n(.*?)^\}', rust, re.M | re.S):
+            r'^#\[(?:serde|strum)\((?:(?:rename|serialize)_all = "(\w+(?:-\w+)*)")?[^\n]*\n(?:#\[[^\n]*\n)*pub enum (\w+) \{\n(.*?)^\}', rust, re.M | re.S):
         joint = {"snake_case": "_", "kebab-case": "-"}.get(case, "")
         change = str.upper if case == "UPPERCASE" else str.lower
         variants = re.findall(r'((?:    #\[.*\]\n)*)    (\w+),\n', body)
-        yield kind, [said[1] if (said := re.search(r'strum\(serialize = "([^"]+)"', attributes))
+        yield kind, [said[1] if (said := re.search(r'(?:serde\(rename|strum\(serialize) = "([^"]+)"', attributes))
                      else change(re.sub(r"(?<!^)(?=[A-Z])", joint, name)) for attributes, name in variants]
 
 

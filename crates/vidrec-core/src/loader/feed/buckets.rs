@@ -308,6 +308,18 @@ impl BucketedEpoch {
         Some(Slot { position, ..slot })
     }
 
+    /// The positions that are done after `batches` batches, in any order.
+    pub fn positions(&self, batches: u64) -> Vec<u64> {
+        let before = self.queues.iter().zip(&self.done).flat_map(|(queue, &done)| &queue.positions[..done as usize]);
+        let batches_before = self.batches.iter().take(usize::try_from(batches).unwrap_or(usize::MAX));
+        let of_batch = batches_before.flat_map(|&(bucket, number)| {
+            let queue = &self.queues[usize::from(bucket)];
+            let (begin, end) = queue.range(number);
+            &queue.positions[begin as usize..end as usize]
+        });
+        before.chain(of_batch).copied().collect()
+    }
+
     /// The number of positions of each bucket that are done after `batches` batches.
     pub fn done(&self, batches: u64) -> Vec<u64> {
         let mut done = self.done.clone();

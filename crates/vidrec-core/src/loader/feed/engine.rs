@@ -192,13 +192,18 @@ impl Loader {
     }
 
     /// The use of each source of a mix by all ranks together after `batches` batches of `epoch`, counted
-    /// from the first sample of epoch 0. Empty without a mix. If clips are divided into buckets, the samples of an epoch
-    /// count in the order in which they are drawn, which is about that of the batches.
+    /// from the first sample of epoch 0. Empty without a mix.
     pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
         let Engine { schedule, mix, .. } = &*self.engine;
         let (Some(mix), Order::Mixed(mixed)) = (mix, schedule.order()) else { return Vec::new() };
         let after = schedule.after(epoch, batches);
-        let counts = mixed.counts(mixed.position(after.epoch, after.consumed));
+        let Some(positions) = schedule.bucketed_positions(after.epoch, batches).filter(|_| after.epoch == epoch) else {
+            return mix.named_counts(mixed, mixed.counts(mixed.position(after.epoch, after.consumed)));
+        };
+        let before = mixed.position(epoch, 0);
+        let mut counts = mixed.counts(before);
+        let draws = positions.iter().filter_map(|position| mixed.draw(before.checked_add(*position)?));
+        draws.for_each(|draw| counts[draw.source] += 1);
         mix.named_counts(mixed, counts)
     }
 

@@ -151,6 +151,13 @@ impl Schedule {
         }
     }
 
+    /// The positions of `epoch` that are done after `batches` batches, if clips are divided into buckets; none of an epoch
+    /// that is over, because the next one then begins.
+    pub fn bucketed_positions(&self, epoch: u64, batches: u64) -> Option<Vec<u64>> {
+        let shared = self.bucketed_epoch(epoch)?;
+        Some(if batches < shared.len() { shared.positions(batches) } else { Vec::new() })
+    }
+
     /// The number of buckets; 0 if clips are not divided.
     pub fn bucket_count(&self) -> usize {
         self.buckets.as_ref().map_or(0, |(buckets, _)| buckets.shapes.len())
