@@ -115,7 +115,7 @@ fn the_year_of_the_container_is_stored_if_it_is_one() {
         let tag = if date.is_empty() { String::new() } else { format!(" -metadata creation_time={date}") };
         bench.make(&format!("videos/{name}"), &format!("-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v mpeg4{tag}"));
     }
-    let set = bench.packed(&bench.path("videos"), &["-n", "2"]);
+    let set = bench.packed(bench.path("videos"), &["-n", "2"]);
     for (clip, (name, _, year)) in set.clips().zip(files) {
         let (clip, expected) = (clip.unwrap(), year.map_or(Value::Null, Value::from));
         let video: Value = clip.attributes().unwrap().get("video").unwrap().unwrap();
@@ -203,7 +203,7 @@ fn what_a_folder_scan_passes_over_is_named() {
         {"kind": "special file", "files": 3, "example": "b/pipe.mp4"},
     ]);
     for more in [&["--json"][..], &["--json", "--dry-run"]] {
-        let run = bench.pack(&bench.path("in"), more);
+        let run = bench.pack(bench.path("in"), more);
         assert_eq!(run.status.code(), Some(0), "{}", show(&run));
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         assert_eq!((&report["clips"], &report["passed_over"]), (&3.into(), &expected));
@@ -212,7 +212,7 @@ fn what_a_folder_scan_passes_over_is_named() {
             assert!(text.contains(&format!("vidrec: ignored {line}")), "{text}");
         }
     }
-    assert!(show(&bench.pack(&bench.path("in"), &[])).contains("  7 files ignored\n"));
+    assert!(show(&bench.pack(bench.path("in"), &[])).contains("  7 files ignored\n"));
 }
 
 #[cfg(unix)]
@@ -251,7 +251,7 @@ fn names_that_are_not_utf8_stay_apart() {
 
     // A list of the printed names finds the files again.
     bench.write("in/list.txt", sources.iter().map(|source| format!("{source}\tx\n")).collect::<String>());
-    let listed = bench.packed(&input.join("list.txt"), &[]);
+    let listed = bench.packed(input.join("list.txt"), &[]);
     let again: Vec<String> = listed.clips().map(|clip| clip.unwrap().source().unwrap()).collect();
     assert_eq!(again, sources);
 }
@@ -261,7 +261,7 @@ fn frames_by_rate_step_and_key_mark() {
     let bench = Room::new();
     let frames = probe(&bench.make("v.mp4", UNEVEN));
     let n = frames.len() as u32;
-    let clip = |more: &[&str]| indexes(&bench.packed(&bench.path("v.mp4"), more).clip(0).unwrap());
+    let clip = |more: &[&str]| indexes(&bench.packed(bench.path("v.mp4"), more).clip(0).unwrap());
     assert_eq!(clip(&["--all"]), (0..n).collect::<Vec<_>>());
     assert_eq!(clip(&["--every", "4"]), (0..n).step_by(4).collect::<Vec<_>>());
     let keys: Vec<u32> = (0..n).filter(|&i| frames[i as usize].1).collect();
@@ -287,7 +287,7 @@ fn frames_by_rate_step_and_key_mark() {
         &["--all", "-n", "4"],
         &["--all", "--draws", "2"],
     ] {
-        assert_eq!(bench.pack(&bench.path("v.mp4"), bad).status.code(), Some(2), "{bad:?}");
+        assert_eq!(bench.pack(bench.path("v.mp4"), bad).status.code(), Some(2), "{bad:?}");
     }
 }
 
@@ -295,7 +295,7 @@ fn frames_by_rate_step_and_key_mark() {
 fn a_stride_is_taken_or_refused() {
     let bench = Room::new();
     bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=2 -c:v libx264");
-    let taken = |more: &[&str]| indexes(&bench.packed(&bench.path("v.mp4"), more).clip(0).unwrap());
+    let taken = |more: &[&str]| indexes(&bench.packed(bench.path("v.mp4"), more).clip(0).unwrap());
     let expected = taken(&["-n", "3", "--sample", "clip:4"]);
     assert_eq!(expected.windows(2).map(|w| w[1] - w[0]).collect::<Vec<_>>(), [4, 4]);
     assert_eq!(taken(&["-n", "3", "--sample", "clip:4"]), expected);
@@ -304,7 +304,7 @@ fn a_stride_is_taken_or_refused() {
         (&["--sample", "clip:0"], "sampling rule: unknown value"),
         (&["--timeout", "0"], "expected a number of seconds above 0, found 0"),
     ] {
-        let run = bench.pack(&bench.path("v.mp4"), bad);
+        let run = bench.pack(bench.path("v.mp4"), bad);
         assert!(run.status.code() == Some(2) && show(&run).contains(words), "{}", show(&run));
     }
 }
@@ -317,7 +317,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     }
     bench.write("videos/broken.mp4", "<html>");
     let args = ["-n", "4", "--sample", "random", "--seed", "5"];
-    let run = bench.pack(&bench.path("videos"), &[&args[..], &["--draws", "3", "--json"]].concat());
+    let run = bench.pack(bench.path("videos"), &[&args[..], &["--draws", "3", "--json"]].concat());
     assert_eq!(run.status.code(), Some(3), "{}", show(&run));
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&report["clips"], &report["failed"]), (&9.into(), &1.into()), "a group fails as one");
@@ -354,13 +354,13 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
         .ok
     );
 
-    let run = bench.pack(&bench.path("videos"), &args);
+    let run = bench.pack(bench.path("videos"), &args);
     assert_eq!(run.status.code(), Some(3));
     let single = Dataset::open(bench.path("set")).unwrap();
     assert_eq!(single.draws(), 1);
     let first: Vec<_> = single.clips().map(|c| indexes(&c.unwrap())).collect();
     assert_eq!(first, [&all[0][..], &all[3], &all[6]], "draw 0 is what a pack without draws takes");
-    let run = bench.pack(&bench.path("videos"), &["--draws", "2"]);
+    let run = bench.pack(bench.path("videos"), &["--draws", "2"]);
     assert!(run.status.code() == Some(2) && show(&run).contains("random-clip"), "{}", show(&run));
 }
 
@@ -368,7 +368,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
 fn folders_of_frames_are_clips() {
     let bench = Room::new();
     bench.make("root/run/clip/f%d.png", "-f lavfi -i testsrc2=s=96x64:r=10:d=1.2 -start_number 1");
-    let set = bench.packed(&bench.path("root"), &["--all", "--picture-fps", "10", "--size", "32"]);
+    let set = bench.packed(bench.path("root"), &["--all", "--picture-fps", "10", "--size", "32"]);
     let clip = set.clip(0).unwrap();
     assert_eq!((&*clip.source().unwrap(), &*clip.class().unwrap(), clip.frame_count()), ("run/clip", "run", 12));
     assert_eq!((clip.width(), clip.height(), clip.time_base()), (48, 32, (1, 10)));
@@ -381,7 +381,7 @@ fn folders_of_frames_are_clips() {
     let same: Vec<Vec<u8>> = video.clip(0).unwrap().frames().map(|f| f.unwrap().jpeg().to_vec()).collect();
     assert!(frames == same, "the same pictures in a lossless video give the same bytes");
 
-    let run = bench.pack(&bench.path("root"), &["--fps", "5"]);
+    let run = bench.pack(bench.path("root"), &["--fps", "5"]);
     assert!(run.status.code() == Some(1) && show(&run).contains("give their frame rate"), "{}", show(&run));
 }
 
@@ -392,7 +392,7 @@ fn pictures_of_folders_are_clips_of_one_frame() {
     bench.make("root/dogs/deep/big.png", "-f lavfi -i testsrc2=s=64x128:r=1:d=1");
     bench.make("root/dogs/v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
     bench.write("root/dogs/bad.png", "no picture");
-    let run = bench.pack(&bench.path("root"), &["--images", "--size", "32"]);
+    let run = bench.pack(bench.path("root"), &["--images", "--size", "32"]);
     assert!(run.status.code() == Some(3) && show(&run).contains("dogs/bad.png"), "{}", show(&run));
     assert!(show(&run).contains("ignored 1 .mp4 file, such as dogs/v.mp4"), "{}", show(&run));
     let set = Dataset::open(bench.path("set")).unwrap();
@@ -411,9 +411,9 @@ fn pictures_of_folders_are_clips_of_one_frame() {
     let jpegs = |set: &Dataset, clip| set.clip(clip).unwrap().frame(0).unwrap().jpeg().to_vec();
     assert!(jpegs(&listed, 0) == jpegs(&set, 0) && jpegs(&listed, 1) == jpegs(&set, 3));
 
-    let kept = bench.packed(&bench.path("root/cats"), &["--images", "--quality", "original"]);
+    let kept = bench.packed(bench.path("root/cats"), &["--images", "--quality", "original"]);
     assert_eq!(jpegs(&kept, 1), fs::read(bench.path("root/cats/2.jpg")).unwrap());
-    let run = bench.pack(&bench.path("root"), &["--images", "--fps", "2"]);
+    let run = bench.pack(bench.path("root"), &["--images", "--fps", "2"]);
     assert!(run.status.code() == Some(2) && show(&run).contains("omit --images"), "{}", show(&run));
 }
 
@@ -461,8 +461,8 @@ fn pictures_of_each_format_are_turned_as_their_exif_data_says() {
         [21, 11, 16, 6],
         [11, 21, 6, 16],
     ];
-    let folders = shades(&bench.packed(&bench.path("root"), &["--all", "--size", "original"]));
-    let images = shades(&bench.packed(&bench.path("root"), &["--images", "--size", "original"]));
+    let folders = shades(&bench.packed(bench.path("root"), &["--all", "--size", "original"]));
+    let images = shades(&bench.packed(bench.path("root"), &["--images", "--size", "original"]));
     assert!(folders.len() == 24 && images == folders);
     for (found, right) in folders.chunks(3).zip(right) {
         let size = if u8::abs_diff(right[0], right[1]) == 5 { (48, 32) } else { (32, 48) };
@@ -489,7 +489,7 @@ fn an_animated_picture_is_one_picture() {
     let bench = Room::new();
     bench.make("root/c/moving.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -f apng");
     bench.make("root/c/still.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=0.2");
-    let run = bench.pack(&bench.path("root"), &["--images"]);
+    let run = bench.pack(bench.path("root"), &["--images"]);
     assert!(
         run.status.success() && show(&run).contains("1 video with more frames than --max-frames or --images takes")
     );
@@ -503,26 +503,26 @@ fn an_animated_picture_is_one_picture() {
 fn jpegs_pass_through_byte_for_byte() {
     let bench = Room::new();
     bench.make("root/c/%05d.jpg", "-f lavfi -i testsrc2=s=400x300:r=10:d=0.5 -q:v 3");
-    let set = bench.packed(&bench.path("root"), &["--all", "--quality", "original"]);
+    let set = bench.packed(bench.path("root"), &["--all", "--quality", "original"]);
     let clip = set.clip(0).unwrap();
     assert_eq!((clip.frame_count(), clip.width(), clip.height()), (5, 400, 300), "neither scaled nor left out");
     for (t, frame) in (1..).zip(clip.frames()) {
         assert_eq!(frame.unwrap().jpeg(), fs::read(bench.path(&format!("root/c/{t:05}.jpg"))).unwrap());
     }
-    assert_eq!(bench.packed(&bench.path("root"), &["--all"]).clip(0).unwrap().height(), 256);
+    assert_eq!(bench.packed(bench.path("root"), &["--all"]).clip(0).unwrap().height(), 256);
 
     let whole = fs::read(bench.path("root/c/00002.jpg")).unwrap();
     bench.write("root/c/00002.jpg", &whole[..whole.len() / 2]);
-    let run = bench.pack(&bench.path("root"), &["--all", "--quality", "original"]);
+    let run = bench.pack(bench.path("root"), &["--all", "--quality", "original"]);
     assert!(run.status.code() == Some(1) && show(&run).contains("00002.jpg"), "a cut picture: {}", show(&run));
 
     // Orientation 6 in EXIF: shown a quarter turned.
     let exif = *b"\xff\xe1\x00\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
     bench.write("root/c/00002.jpg", [&whole[..2], &exif, &whole[2..]].concat());
-    let run = bench.pack(&bench.path("root"), &["--all", "--quality", "original"]);
+    let run = bench.pack(bench.path("root"), &["--all", "--quality", "original"]);
     assert!(run.status.code() == Some(1) && show(&run).contains("EXIF"), "{}", show(&run));
     bench.write("turned/c/1.jpg", [&whole[..2], &exif, &whole[2..]].concat());
-    let clip = bench.packed(&bench.path("turned"), &["-n", "1", "--size", "original"]);
+    let clip = bench.packed(bench.path("turned"), &["-n", "1", "--size", "original"]);
     assert_eq!((clip.clip(0).unwrap().width(), clip.clip(0).unwrap().height()), (300, 400), "turned as EXIF says");
 }
 
@@ -530,12 +530,12 @@ fn jpegs_pass_through_byte_for_byte() {
 fn several_labels_go_to_the_attributes() {
     let bench = Room::new();
     bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
-    let set = bench.packed(&bench.write("l.csv", "path,labels\nv.mp4,run;jump\nv.mp4,jump\nv.mp4,\n"), &[]);
+    let set = bench.packed(bench.write("l.csv", "path,labels\nv.mp4,run;jump\nv.mp4,jump\nv.mp4,\n"), &[]);
     assert_eq!(set.classes(), ["jump", "run"]);
     let labels: Vec<_> = set.clips().map(|c| c.unwrap()).map(|c| (c.label(), c.labels().unwrap())).collect();
     assert_eq!(labels, [(None, vec![1, 0]), (None, vec![0]), (None, vec![])]);
     assert_eq!(attributes(&set.clip(0).unwrap())["labels"], json!([1, 0]));
-    let set = bench.packed(&bench.write("l.txt", "v.mp4 7\n"), &[]);
+    let set = bench.packed(bench.write("l.txt", "v.mp4 7\n"), &[]);
     assert_eq!((set.clip(0).unwrap().label(), set.clip(0).unwrap().labels().unwrap()), (Some(7), vec![7]));
 }
 
@@ -573,7 +573,7 @@ fn a_seed_fixes_a_shuffled_order_and_not_the_frames() {
         bench.make(&format!("videos/{i}.mp4"), "-f lavfi -i testsrc2=s=64x48:r=50:d=1 -c:v libx264 -preset ultrafast");
     }
     let frames = |more: &[&str]| {
-        let set = bench.packed(&bench.path("videos"), &[&["--sample", "random", "-n", "3"], more].concat());
+        let set = bench.packed(bench.path("videos"), &[&["--sample", "random", "-n", "3"], more].concat());
         let clip = |c: Clip<'_>| (c.source().unwrap(), indexes(&c));
         set.clips().map(|c| clip(c.unwrap())).collect::<Vec<_>>()
     };

@@ -127,7 +127,7 @@ enum Reply {
 pub(crate) enum FromWorker {
     Asks(Ask),
     /// The video is done.
-    Packed(Result<PackedVideo, VideoError>),
+    Packed(Result<Box<PackedVideo>, VideoError>),
 }
 
 /// One end of the socket between a run and a worker.
@@ -268,7 +268,7 @@ pub(crate) fn receive_from_worker(input: &mut impl Read, most: u64) -> io::Resul
         Measured { quality, scores }
     });
     video.measured = measured.collect();
-    Ok(FromWorker::Packed(Ok(*video)))
+    Ok(FromWorker::Packed(Ok(video)))
 }
 
 fn send_bytes(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
@@ -360,7 +360,7 @@ mod tests {
 
     fn receive_reply(input: &mut impl Read) -> io::Result<Result<PackedVideo, VideoError>> {
         match receive_from_worker(input, u64::MAX)? {
-            FromWorker::Packed(packed) => Ok(packed),
+            FromWorker::Packed(packed) => Ok(packed.map(|video| *video)),
             FromWorker::Asks(ask) => panic!("{ask:?}"),
         }
     }

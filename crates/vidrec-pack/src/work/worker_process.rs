@@ -136,7 +136,9 @@ impl<'a> Pool<'a> {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, what));
                 }
                 FromWorker::Packed(packed) => {
-                    return Ok(packed.map_err(|failure| if alone { too_large(failure, needed) } else { failure }));
+                    return Ok(packed
+                        .map(|video| *video)
+                        .map_err(|failure| if alone { too_large(failure, needed) } else { failure }));
                 }
             };
             let began = Instant::now();
