@@ -1,8 +1,8 @@
 //! Who owns the samples of a batch, and for how long.
 //!
 //! The Python object [`Samples`] owns memory that vidrec allocated, and every NumPy array and tensor made from it refers to that
-//! object. The memory goes back to the loader, which fills it anew, when the last of them is gone, and not before. [`Foreign`]
-//! is the other way round: memory of Python that vidrec fills.
+//! object. When the last of them is gone, the memory goes back to the loader, which fills it again. [`Foreign`] is the reverse: memory
+//! of Python that vidrec fills.
 
 use std::any::Any;
 use std::sync::Mutex;

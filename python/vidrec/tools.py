@@ -291,9 +291,10 @@ def pack(
     dry_run : bool, default False
         Write nothing. Count the videos, list what is missing, and pack a few videos in memory to say how large the data
         set will be and how long the pack will take.
-    if_exists : {"fail", "resume", "replace"}, default "fail"
+    if_exists : {"fail", "resume", "retry-failed", "replace"}, default "fail"
         What to do if ``output`` has a data set or an interrupted pack: nothing; resume the pack of the same inputs and
-        options, or begin if there is none; or replace the data set when the new one is complete.
+        options, or begin if there is none; pack again the shards that have videos which failed; or replace the data set when
+        the new one is complete.
     threads : int, optional
         Videos that are decoded at a time. Default: one for each core.
     memory : int or str, optional

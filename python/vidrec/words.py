@@ -12,7 +12,7 @@ A function that hands an option on can say so:
 from typing import Literal
 
 # Of packing.
-IfExists = Literal["fail", "resume", "replace"]
+IfExists = Literal["fail", "resume", "retry-failed", "replace"]
 """What to do if the output exists: ``if_exists`` of :func:`vidrec.pack`."""
 Stage = Literal[
     "open",

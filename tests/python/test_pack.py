@@ -125,7 +125,7 @@ def test_warnings_about_columns_name_arguments(videos, tmp_path):
         ("quality", "ssim:2", "quality"),
         ("memory", "2 apples", "memory"),
         ("threads", 0, "threads"),
-        ("if_exists", "overwrite", "if_exists.*fail, resume, replace"),
+        ("if_exists", "overwrite", "if_exists.*fail, resume, retry-failed, replace"),
         ("sample", "best", "sample"),
         ("qualty", 9, r"found qualty; did you mean quality\?"),
     ],

@@ -8,6 +8,8 @@ use crate::common::ffmpeg_videos;
 use crate::common::skip::has_decoder_faults;
 use crate::shards::support::{Videos, has_no_set, show, stderr, stdout};
 
+const RETRY: [&str; 2] = ["--if-exists", "retry-failed"];
+
 fn report(run: &std::process::Output) -> Value {
     serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", show(run)))
 }
@@ -42,7 +44,7 @@ fn a_shard_of_failures_alone_has_a_receipt_and_no_files() {
     for name in ["0012", "0014", "0016", "0018", "broken"] {
         fs::copy(videos.path("0.mp4"), videos.path(&format!("in/even/{name}.mp4"))).unwrap();
     }
-    videos.packs(0, "set", &["--if-exists", "replace"]);
+    videos.packs(0, "set", &RETRY);
     videos.packs(0, "new", &[]);
     assert_eq!(videos.alone("set"), videos.alone("new"));
 }
@@ -85,6 +87,46 @@ fn too_many_failures_stop_a_pack_and_more_may_be_allowed_later() {
         let words = if is_begun { "more than 2 videos could not be packed" } else { "parts are not done" };
         videos.fails(&["publish", "plan"], &[words]);
         has_no_set(&videos.path("plan"));
+    }
+}
+
+#[test]
+fn what_failed_is_retried_as_if_it_had_not() {
+    let videos = Videos::make(20);
+    let broken = videos.path("in/even/broken.mp4");
+    let html = fs::read(&broken).unwrap();
+    fs::copy(videos.path("1.mp4"), &broken).unwrap();
+    videos.packs(0, "whole", &["-n", "12"]);
+    let whole = videos.alone("whole");
+    fs::write(&broken, &html).unwrap();
+    let failing = videos.whole("set", &["-n", "12"]);
+    videos.plan("cluster", &["-n", "12"]);
+    videos.pack_all("cluster");
+    assert_eq!(videos.published("cluster"), failing);
+    let retry = [&RETRY[..], &["-n", "12"]].concat();
+    videos.refuses("new", &retry, &["there is no data set here"]);
+    videos.packs(3, "set", &retry);
+    assert_eq!(videos.alone("set"), failing, "it failed again");
+    videos.refuses("set", &[&retry[..], &["--quality", "70"]].concat(), &["\"quality\"", "--if-exists replace"]);
+    fs::copy(videos.path("1.mp4"), &broken).unwrap();
+    // The shard of the failure is packed again with all its videos, and none of them may be lost.
+    let neighbor = videos.path("in/even/0014.mp4");
+    let bytes = fs::read(&neighbor).unwrap();
+    fs::write(&neighbor, "nonsense").unwrap();
+    videos.refuses("set", &retry, &["even/0014.mp4", "it was packed before"]);
+    let mut files = videos.files("set");
+    files.retain(|name, _| !name.starts_with(".vidrec"));
+    assert_eq!(files, failing);
+    fs::write(&neighbor, bytes).unwrap();
+    // Those of the others need not decode any more.
+    fs::write(videos.path("in/odd/0001.mp4"), "nonsense").unwrap();
+    for out in ["set", "cluster"] {
+        videos.packs(0, out, &retry);
+        assert_eq!(videos.alone(out), whole, "{out}");
+        for how in ["retry-failed", "resume"] {
+            let text = stdout(&videos.packs(0, out, &["--if-exists", how, "-n", "12"]));
+            assert!(text.starts_with("nothing to do: the pack of ") && !text.contains("videos/s"), "{text}");
+        }
     }
 }
 
@@ -149,7 +191,7 @@ fn a_codec_that_crashes_or_hangs_costs_one_video() {
         assert_eq!((&failure["source"], &failure["stage"]), (&"odd/0003.mp4".into(), &stage.into()));
         assert!(failure["error"].as_str().unwrap().contains(word), "{failure}");
         // The codec is repaired.
-        videos.packs(3, "set", &["--if-exists", "replace"]);
+        videos.packs(3, "set", &RETRY);
         assert_eq!(videos.alone("set"), whole, "{fault}");
     }
     // In the process of the pack, it ends the pack, and what is finished stays.

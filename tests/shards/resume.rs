@@ -177,6 +177,7 @@ fn a_pack_with_other_settings_or_inputs_is_refused_and_the_difference_is_named()
         assert!(before() == there, "a refused pack changes nothing: {more:?}");
     };
     refused(&[], &["interrupted pack", "11 of 21 videos done", "--if-exists resume", "--if-exists replace"]);
+    refused(&["--if-exists", "retry-failed"], &["the task", "expected pack all", "found retry what failed"]);
     for (more, words) in [
         (["--quality", "80"], ["\"quality\"", "expected 90", "found 80"]),
         (["--shards", "3"], ["\"shards\"", "expected 4", "found 3"]),
@@ -280,7 +281,10 @@ fn it_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&report["clips"], &report["failed"], &report["resumed_at"]), (&8.into(), &1.into(), &9.into()));
     let text = stdout(&videos.packs(3, "set", &RESUME));
-    assert!(text.starts_with("nothing to do: ") && text.contains("1 video skipped; --if-exists replace"), "{text}");
+    assert!(
+        text.starts_with("nothing to do: ") && text.contains("1 video skipped; --if-exists retry-failed"),
+        "{text}"
+    );
     videos.refuses("set", &[], &["already a data set", "--if-exists replace"]);
     let other = ["--if-exists", "resume", "--quality", "80"];
     videos.refuses("set", &other, &["\"quality\"", "--if-exists replace"]);
@@ -290,6 +294,28 @@ fn it_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
     fs::write(videos.path("set/.vidrec.pack/parts/00000.json"), "{}").unwrap();
     videos.packs(3, "set", &REPLACE);
     assert_eq!(videos.alone("set"), whole);
+}
+
+#[test]
+fn the_work_of_an_older_version_is_refused() {
+    let videos = Videos::make(2);
+    videos.whole("set", &[]);
+    for name in [".pack.journal", ".parts/plan.json", ".vidrec.intent"] {
+        let path = videos.path("set").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "{}").unwrap();
+        let before = tree(&videos.path("set"));
+        for more in [&[][..], &RESUME, &REPLACE, &["--if-exists", "retry-failed"]] {
+            videos.refuses("set", more, &["an older version of vidrec was interrupted here"]);
+        }
+        videos.fails(
+            &["merge", "set", "--append", "-o", "set"],
+            &["an older version of vidrec was interrupted here", "remove this"],
+        );
+        assert!(tree(&videos.path("set")) == before, "{name}");
+        fs::remove_file(&path).unwrap();
+        let _ = fs::remove_dir(videos.path("set/.parts"));
+    }
 }
 
 #[test]

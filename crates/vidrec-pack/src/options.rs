@@ -172,7 +172,7 @@ pub struct RunOptions {
 
 /// What to do if there is a data set in the output, or an interrupted pack.
 ///
-/// The text form (`FromStr`, `Display`, serde) is `fail`, `resume` or `replace`.
+/// The text form (`FromStr`, `Display`, serde) is `fail`, `resume`, `retry-failed` or `replace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -185,9 +185,22 @@ pub enum IfExists {
     /// Resume an interrupted pack of the same inputs and options. If they are packed already, return the report. Begin
     /// if there is nothing.
     Resume,
+    /// Pack the shards again that have videos which failed when the data set was packed from the same inputs, with the same
+    /// options.
+    ///
+    /// The other shards stay as they are. A video that was packed before must not fail now. The result is that of a pack
+    /// in which these videos had not failed. It replaces the data set when it is complete.
+    RetryFailed,
     /// Replace a data set when the new one is complete. An interrupted pack goes on if it is the same, and is discarded
     /// if it is not.
     Replace,
+}
+
+impl IfExists {
+    /// Whether the data set that is there may be replaced.
+    pub(crate) fn replaces(self) -> bool {
+        matches!(self, IfExists::RetryFailed | IfExists::Replace)
+    }
 }
 
 /// The likeness from which on a name is suggested, from 0 to 1.

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::packed_set::PackedSet;
 use super::place::{PLAN, Place};
-use super::plan::{Difference, PartsPlan, PlanJson};
+use super::plan::{Difference, PartsPlan};
 use super::publish::PublishOptions;
 use super::publish::{discard, forget};
 use super::report::PackReport;
@@ -14,20 +15,14 @@ use crate::options::{IfExists, PackOptions, RunOptions};
 use crate::plan::PackPlan;
 use crate::serve::pool;
 use crate::video;
-use crate::work::Failure;
 use crate::work::Pool;
-use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use vidrec_core::dataset::writer;
-use vidrec_core::dataset::{Dataset, OpenOptions, Source};
 use vidrec_core::progress::ProgressFn;
 use vidrec_core::store::disk::{FolderLock, publication};
 use vidrec_core::store::location::{is_of_network, is_remote};
-use vidrec_core::store::storage::Storage;
 use vidrec_core::transfer::upload;
 use vidrec_core::transfer::upload::PushOptions;
-use vidrec_format::data_binding::hex;
-use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, FailuresJson, ShardJson};
+use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 
 /// Packs `inputs` into the data set `out`: a folder, or a location in object storage, which `options.input.storage` says
@@ -130,6 +125,10 @@ impl LocalPack<'_> {
         if plan.listed.is_some() {
             return Err(Error::usage("the videos of this plan stay on disk, so only write_plan can use it"));
         }
+        if self.retries() && is_remote(out) {
+            let e = Error::usage("the failed videos of a data set in object storage cannot be retried there");
+            return Err(e.file(out).help("fetch it, retry there, then push it"));
+        }
         video::init();
         let place = Place::of(out, &options.input.storage)?;
         // No other process packs or publishes in the folder meanwhile.
@@ -152,13 +151,13 @@ impl LocalPack<'_> {
         if pending.is_none() && lock.is_some() {
             publication::recover(out)?;
         }
-        if let Some(report) = self.finished(&draft, pending.is_some())? {
-            // A call may have been killed when it had published, before it removed its plan.
-            pending.map_or(Ok(()), |pending| forget(&pending.place))?;
+        let mut existing = self.existing(&draft, pending.is_some())?;
+        if let Some(finished) = existing.take_if(|existing| !self.retries() || !existing.has_failures()) {
+            self.forget_finished(pending.as_ref())?;
             if lock.is_some() {
                 publication::recover(out)?;
             }
-            return Ok(report);
+            return Ok(finished.report(plan));
         }
         let pool = pool(&plan.tracks, options)?;
         let is_new = pending.is_none();
@@ -167,13 +166,16 @@ impl LocalPack<'_> {
             None => {
                 self.check_output()?;
                 draft.put(&place)?;
-                PartsPlan::open_place(place)?
+                let parts = PartsPlan::open_place(place)?;
+                let kept = existing.as_ref().map(|existing| existing.receipts(&parts)).transpose()?;
+                kept.iter().flatten().try_for_each(|receipt| receipt.put(&parts.place, 0))?;
+                parts
             }
         };
         if !is_new && lock.is_some() {
             parts.drop_damaged(progress)?;
         }
-        let packed = self.pack_parts(&parts, pool.as_ref(), is_new, progress)?;
+        let packed = self.pack_parts(&parts, existing.as_ref(), pool.as_ref(), is_new, progress)?;
         let mut report = self.publish(&parts, lock)?;
         (report.seconds, report.shortage) = (began.elapsed().as_secs_f64(), packed.shortage);
         report.resumed_at = packed.resumed_at;
@@ -235,26 +237,46 @@ impl LocalPack<'_> {
             .hint(Hint::Restart)
     }
 
-    /// Returns the report of the data set that this call would make, if it is there already.
-    fn finished(&self, draft: &Draft, is_pending: bool) -> Result<Option<PackReport>> {
+    fn retries(&self) -> bool {
+        self.options.run.if_exists == IfExists::RetryFailed
+    }
+
+    /// Returns the data set that this call would make, or whose failed videos it retries.
+    fn existing(&self, draft: &Draft, is_pending: bool) -> Result<Option<PackedSet>> {
         let LocalPack { plan, out, options } = *self;
-        let if_exists = options.run.if_exists;
-        let is_there = is_remote(out) || (if_exists == IfExists::Resume && out.join(FILE_NAME).exists());
-        if if_exists == IfExists::Replace || !is_there {
-            return Ok(None);
+        let is_there = is_remote(out) || out.join(FILE_NAME).exists();
+        match options.run.if_exists {
+            IfExists::RetryFailed if !is_there => {
+                let e = Error::usage("there is no data set here to retry the failed videos of").file(out);
+                return Err(e.help("pack it first, with the same inputs and options"));
+            }
+            IfExists::RetryFailed | IfExists::Resume if is_there => (),
+            IfExists::Fail if is_remote(out) => (),
+            _ => return Ok(None),
         }
-        match finished(out, plan, &draft.json, &options.input.storage) {
-            Err(e) if is_of_network(&e) || e.kind() == ErrorKind::Interrupted => Err(e),
+        match PackedSet::open(out, plan, &draft.json, &options.input.storage) {
+            Err(e) if self.retries() || is_of_network(&e) || e.kind() == ErrorKind::Interrupted => Err(e),
             // There may be none, or one that the interrupted pack replaces.
             Err(_) if is_remote(out) || is_pending => Ok(None),
-            report => report.map(Some),
+            found => found.map(Some),
         }
+    }
+
+    /// Removes the plan beside a data set that is finished, after a call that was killed when it had published. A plan
+    /// that retries failed videos has work that is not in that data set.
+    fn forget_finished(&self, pending: Option<&PartsPlan>) -> Result<()> {
+        let Some(pending) = pending else { return Ok(()) };
+        if pending.json.retries && !self.retries() {
+            let e = Error::usage("this folder has an interrupted pack of failed videos").file(pending.place.path(PLAN));
+            return Err(e.hint(Hint::Choose("if_exists", "retry-failed")));
+        }
+        forget(&pending.place)
     }
 
     /// Refuses an output that cannot be written, or that has another data set.
     fn check_output(&self) -> Result<()> {
         let PackOptions { run, input, .. } = self.options;
-        let (storage, overwrite) = (input.storage.clone(), run.if_exists == IfExists::Replace);
+        let (storage, overwrite) = (input.storage.clone(), run.if_exists.replaces());
         if !is_remote(self.out) {
             return writer::replaceable(self.out, overwrite).map(drop);
         }
@@ -265,6 +287,7 @@ impl LocalPack<'_> {
     fn pack_parts(
         &self,
         parts: &PartsPlan,
+        existing: Option<&PackedSet>,
         pool: Option<&Pool<'_>>,
         is_new: bool,
         progress: &mut ProgressFn<'_>,
@@ -280,12 +303,15 @@ impl LocalPack<'_> {
                 }
             }
         }
-        before.resumed_at = (!is_new).then(|| before.videos());
-        let work = ShardWork { plan: parts, parts: missing, jobs, options: self.options, pool, before };
+        before.resumed_at = (!is_new || existing.is_some()).then(|| before.videos());
+        let done_before = before.videos();
+        let may_fail = |place| existing.is_none_or(|existing| existing.has_failed(place));
+        let work =
+            ShardWork { plan: parts, parts: missing, jobs, options: self.options, pool, may_fail: &may_fail, before };
         let (report, done) = work.run(self.options.run.scratch.as_deref(), progress)?;
         match done {
             Ok(()) => Ok(report),
-            Err(e) if is_new && report.videos() == 0 => {
+            Err(e) if is_new && report.videos() == done_before => {
                 // Nothing is lost, and the folder is as it was before.
                 discard(&parts.place)?;
                 Err(e)
@@ -301,92 +327,9 @@ impl LocalPack<'_> {
     fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>) -> Result<PackReport> {
         let RunOptions { if_exists, only_publisher, .. } = self.options.run;
         // A folder was checked before the first video, and its lock has been held since then.
-        let overwrite = if_exists == IfExists::Replace || lock.is_some();
+        let overwrite = if_exists.replaces() || lock.is_some();
         let options = PublishOptions { overwrite, only_publisher, ..PublishOptions::default() };
         let published = parts.publish_all(&options, lock);
         published.map_err(|e| e.also_help("free space if the disk is full").hint(Hint::Resume))
     }
-}
-
-/// Returns the report of the finished data set at `out`, if it was packed from the plan `now`. The report has what the files
-/// of the data set list.
-///
-/// Its settings, versions, classes and the sources of all videos must be those of the plan. This does not check whether
-/// the files of the videos are unchanged.
-pub(super) fn finished(out: &Path, plan: &PackPlan, now: &PlanJson, storage: &Storage) -> Result<PackReport> {
-    let options: OpenOptions = storage.clone().into();
-    let source = Source::of(out, &options)?;
-    let set = Dataset::open_with(out, options)?;
-    let path = out.join(FILE_NAME);
-    let listing = DatasetJson::prove(&source.read(&path)?).map_err(|e| e.file(path))?;
-    let DatasetJson { tool, ffmpeg, settings, classes, .. } = set.to_json();
-    let then = PlanJson { tool, ffmpeg, settings, classes, ..now.clone() };
-    if let Some(Difference { what, then, now }) = then.difference(now) {
-        return Err(Error::usage(format!("the data set here was packed differently: {what}"))
-            .file(out)
-            .expected(then)
-            .found(now)
-            .help("use the same inputs and options, or pack everything again")
-            .hint(Hint::Overwrite));
-    }
-    let failures = read_failures(out, &source, listing.failures.as_ref())?;
-    check_sources(&set, &failures, plan).map_err(|e| e.file(out))?;
-    let mut report = PackReport::new(plan);
-    (report.clips, report.frames, report.failed) = (listing.clips, listing.frames, failures.len() as u64);
-    report.track_bytes = listing.shards.iter().map(ShardJson::track_bytes).sum();
-    report.bytes = listing.bytes + set.index_bytes().sum::<u64>() + report.track_bytes;
-    report.failures = failures.into_values().collect();
-    report.failures_file = listing.failures.map(|listed| listed.file.to_string());
-    report.videos = plan.jobs.len() as u64;
-    report.resumed_at = Some(report.videos);
-    Ok(report.found())
-}
-
-/// Checks that each video of the plan has its clips at its position, or is a failure.
-fn check_sources(set: &Dataset, failures: &BTreeMap<u64, Failure>, plan: &PackPlan) -> Result<()> {
-    let other = |what: String| {
-        Error::usage("the data set here was packed from other inputs")
-            .found(what)
-            .help("use the same inputs, or pack everything again")
-            .hint(Hint::Overwrite)
-    };
-    let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
-    let mut clips = 0u64;
-    for (place, job) in (0..).zip(&plan.jobs) {
-        let is_stored = match failures.get(&place) {
-            Some(failure) => failure.source == job.source,
-            None => {
-                let first = clips;
-                clips = first.saturating_add(draws);
-                clips <= set.len() && set.clip(first)?.source()? == job.source
-            }
-        };
-        if !is_stored {
-            return Err(other(format!("no clip of {} at its position", job.source)));
-        }
-    }
-    if clips != set.len() || failures.keys().any(|&place| place >= plan.jobs.len() as u64) {
-        return Err(other(format!("{} clips and {} failures", set.len(), failures.len())));
-    }
-    Ok(())
-}
-
-/// Reads the list of failures that the data set names.
-fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
-    let Some(listed) = listed else { return Ok(BTreeMap::new()) };
-    let path = out.join(&listed.file);
-    let text = String::from_utf8(source.read(&path)?)
-        .map_err(|e| Error::usage("the list of failures is not UTF-8 text").file(&path).found(e))?;
-    if listed.sha256 != hex(&Sha256::digest(&text)) {
-        return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
-            .file(path)
-            .help("pack everything again")
-            .hint(Hint::Overwrite));
-    }
-    let failure = |(i, line)| {
-        let failure: Failure = serde_json::from_str(line)
-            .map_err(|e| Error::usage(format!("line {} does not describe a failure", i + 1)).file(&path).found(e))?;
-        Ok((failure.item, failure))
-    };
-    text.lines().enumerate().map(failure).collect()
 }

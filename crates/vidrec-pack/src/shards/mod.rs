@@ -6,7 +6,8 @@
 //! plan.rs          the contents of plan.json, an existing plan, the jobs of a part, and which parts are done
 //! run.rs           packs parts in a working folder; writes their files, then their receipts (receipt.rs)
 //! publish.rs       receipts to a data set
-//! local.rs         a whole pack on this machine, and what is there of it already
+//! local.rs         a whole pack on this machine
+//! packed_set.rs    the data set that is there already, and its failures
 //! place.rs         where the files of a plan are: in a folder or in object storage
 //! report.rs        the result of a video and of a pack
 //! ```
@@ -20,6 +21,7 @@
 //! ```
 
 mod local;
+mod packed_set;
 mod place;
 mod plan;
 mod publish;

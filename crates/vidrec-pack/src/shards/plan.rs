@@ -289,6 +289,9 @@ pub(super) struct PlanJson {
     /// Whether the list of videos says what identifies their files.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub stamps: bool,
+    /// Whether only the shards of videos that failed before are packed. The others are in an existing data set.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub retries: bool,
     pub passed_over: Vec<PassedOver>,
     pub manifests: Vec<ManifestColumns>,
     pub notes: Vec<String>,
@@ -368,7 +371,11 @@ impl PlanJson {
     }
 
     fn versions_and_settings(&self) -> Vec<(String, Value)> {
-        let task = if self.stamps { "pack the parts of a plan" } else { "pack all" };
+        let task = match (self.retries, self.stamps) {
+            (true, _) => "retry what failed",
+            (_, true) => "pack the parts of a plan",
+            _ => "pack all",
+        };
         let versions = [
             ("the version of vidrec", Value::from(&*self.tool)),
             ("FFmpeg", self.ffmpeg.as_deref().into()),

@@ -36,6 +36,8 @@ pub(super) struct ShardWork<'a> {
     pub jobs: Vec<&'a Job>,
     pub options: &'a PackOptions,
     pub pool: Option<&'a Pool<'a>>,
+    /// Whether the video at a place of the plan may fail.
+    pub may_fail: &'a dyn Fn(u64) -> bool,
     /// The results of the parts before.
     pub before: PackReport,
 }
@@ -183,7 +185,7 @@ impl ShardRun<'_, '_> {
             }
             Err(failure) => {
                 let place = self.work.plan.part(open.part)?.first + open.report.videos();
-                self.check_failure(open, job, failure)?;
+                self.check_failure(open, (place, job), failure)?;
                 report::of_failed(Failure::new(place, job, failure))
             }
         };
@@ -193,7 +195,7 @@ impl ShardRun<'_, '_> {
     }
 
     /// Returns an error if the run must stop at this failure.
-    fn check_failure(&self, open: &OpenShard, job: &Job, failure: &VideoError) -> Result<()> {
+    fn check_failure(&self, open: &OpenShard, (place, job): (u64, &Job), failure: &VideoError) -> Result<()> {
         if failure.stage == Stage::Short {
             return Ok(());
         }
@@ -202,6 +204,12 @@ impl ShardRun<'_, '_> {
         if failure.stops() {
             stop::check()?;
             return Err(failure.to_error(&job.path));
+        }
+        if !(self.work.may_fail)(place) {
+            let e = failure.to_error(&job.path);
+            return Err(
+                e.help("it was packed before, and the data set keeps its clips until all of them can be packed again")
+            );
         }
         let videos = self.work.plan.json.videos;
         let most = self.work.options.limits.max_failures.map_or(u64::MAX, |most| most.count(videos));
@@ -298,6 +306,7 @@ impl PartsPlan {
             jobs: jobs.iter().collect(),
             options: &pack_options,
             pool: pool.as_ref(),
+            may_fail: &|_| true,
             before: PackReport::default(),
         };
         let (report, done) = work.run(options.scratch.as_deref(), progress)?;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::place::{Place, name_of_jobs};
 use super::plan::{FORM, PlanJson, PlannedJob, PlannedPart};
-use crate::options::{PackOptions, TOOL};
+use crate::options::{IfExists, PackOptions, TOOL};
 use crate::plan::{Job, PackPlan};
 use crate::video::{self, FrameSize};
 use crate::work::{FrameChoice, InputStamps, MaxFailures, ObjectStamp, Quality, look};
@@ -138,6 +138,7 @@ impl Draft {
             jobs: name_of_jobs(&jobs)?,
             parts,
             stamps: stamps.is_some(),
+            retries: options.run.if_exists == IfExists::RetryFailed,
             passed_over: plan.passed_over.clone(),
             manifests: plan.manifests.clone(),
             notes: plan.notes.clone(),

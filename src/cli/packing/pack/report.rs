@@ -107,7 +107,7 @@ pub fn render(r: &PackReport, output: &Path) -> String {
     let (out, clips) = (output.display(), count(r.clips, "clip"));
     if r.is_unchanged() {
         let text = format!("nothing to do: the pack of {out} is finished, with {clips}\n");
-        return text + &line(r.failed, "video", "skipped; --if-exists replace packs all again");
+        return text + &line(r.failed, "video", "skipped; --if-exists retry-failed tries them again");
     }
     if r.clips == 0 {
         let (skipped, list) = (count(r.failed, "video"), r.failures_file.as_deref().unwrap_or_default());

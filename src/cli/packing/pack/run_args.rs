@@ -11,8 +11,8 @@ use crate::pack::{IfExists, PackOptions, Resources, RunOptions};
 pub struct RunArgs {
     /// What to do if OUTPUT has a data set or an interrupted pack.
     ///
-    /// resume: continue the pack, if inputs and options are the same. replace: replace the data set when the new one is
-    /// complete.
+    /// resume: continue the pack, if inputs and options are the same. retry-failed: pack the shards again that have videos
+    /// which failed. replace: replace the data set when the new one is complete.
     #[arg(long, value_name = "HOW", default_value_t, value_parser = words::<IfExists>())]
     pub if_exists: IfExists,
     /// Videos to decode at a time. [default: one for each core]

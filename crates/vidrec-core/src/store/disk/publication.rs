@@ -31,6 +31,9 @@ use vidrec_format::file_name::FileName;
 use vidrec_format::file_name::LISTING;
 use vidrec_format::limits;
 
+/// Names of files and folders in which versions before this one kept interrupted work.
+const OLDER: [&str; 3] = [".pack.journal", ".parts", ".vidrec.intent"];
+
 /// Name of the list of changes.
 pub const CHANGES: &str = ".vidrec.changes";
 
@@ -87,7 +90,18 @@ impl Changes {
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if another version of vidrec was interrupted there.
 pub fn recover(dir: &Path) -> Result<()> {
+    refuse_older(dir)?;
     Changes::read(dir)?.map_or(Ok(()), |changes| changes.settle(dir))
+}
+
+/// Refuses a folder in which a version of vidrec before this one was interrupted.
+fn refuse_older(dir: &Path) -> Result<()> {
+    let older = OLDER.iter().map(|name| dir.join(name)).find(|path| fs::symlink_metadata(path).is_ok());
+    older.map_or(Ok(()), |path| {
+        Err(Error::usage("an older version of vidrec was interrupted here")
+            .file(path)
+            .help("finish with that version, or remove this and begin again"))
+    })
 }
 
 /// Whether an interrupted write left a list of changes in `dir`.
