@@ -7,7 +7,7 @@ use std::process::Command;
 use fault_proxy::{Origin, Server};
 use tempfile::TempDir;
 
-use crate::common::gulp::write_chunk;
+use crate::common::gulpio_folder::write_chunk;
 use crate::common::rich::Rich;
 use crate::common::{damage, jpeg};
 use crate::faults::state::copy;

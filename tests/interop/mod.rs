@@ -6,7 +6,7 @@ mod tracks;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::gulp::write_chunk;
+use crate::common::gulpio_folder::write_chunk;
 use crate::common::names::file;
 use serde_json::json;
 use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, gulp, mxnet, texts};
