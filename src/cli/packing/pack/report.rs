@@ -135,7 +135,7 @@ pub fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
         let scores = scores(r.psnr, r.ssim, &count(r.measured_frames, "frame"));
         text += &format!("  {} per frame{scores}\n", bytes(length));
     }
-    text += &line(r.resumed_at.unwrap_or(0), "video", "of them done before the interruption");
+    text += &line(r.resumed_at.unwrap_or(0), "video", "of them packed by an earlier run");
     text += &line(r.short, "video", "with fewer frames than requested");
     text += &line(r.decoded_whole, "segment", "took a decode of the whole video");
     let thinned = "with more frames than --max-frames or --images takes, of which only some were taken";
