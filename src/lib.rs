@@ -102,8 +102,8 @@ pub use vidrec_core::dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, WriteReport, Writer, WriterOptions,
 };
 pub use vidrec_core::dataset::{
-    Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
-    Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
+    Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, FailedSource, Fingerprint, Frame, Io, Leftover,
+    OpenOptions, Stats, Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::TilePlan;
