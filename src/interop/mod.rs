@@ -49,5 +49,5 @@ mod report;
 mod sink;
 pub mod texts;
 
-pub use report::{ExportReport, ImportReport, LeftOut};
+pub use report::{ExportReport, ImportReport, SkippedClip};
 pub use sink::ImportOptions;

@@ -7,7 +7,7 @@ use image::metadata::Orientation;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::report::{ImportReport, LeftOut};
+use super::report::{ImportReport, SkippedClip};
 use crate::{ClipInfo, Error, ErrorKind, FrameData, Hint, JsonObject, Meta, ProgressFn, Result, Writer, WriterOptions};
 use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::regular_file::{Links, read_regular};
@@ -130,7 +130,7 @@ impl<'a, 'f> Sink<'a, 'f> {
         if !self.options.salvage {
             return Err(e.hint(Hint::Set("salvage")));
         }
-        self.report.left_out.push(LeftOut { source: place.to_owned(), error: format!("{e:#}") });
+        self.report.left_out.push(SkippedClip { source: place.to_owned(), error: format!("{e:#}") });
         self.counter.skip()
     }
 
