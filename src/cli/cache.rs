@@ -10,7 +10,7 @@ use crate::cli::output::{bytes, count, printable};
 use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
 use crate::edit;
 
-/// Warm, show, trim or clear a cache: a folder with parts of remote data sets.
+/// Warm, show or clear a cache: a folder with parts of remote data sets.
 ///
 /// Loaders and commands share it and keep it below its limit by themselves. What is removed while a process needs it is
 /// fetched again.
@@ -24,7 +24,6 @@ pub struct Args {
 enum Action {
     Warm(Warm),
     Show(Show),
-    Trim(Trim),
     Clear(Clear),
 }
 
@@ -58,19 +57,6 @@ struct Show {
     json: bool,
 }
 
-/// Remove blocks of objects, those that were used longest ago first, until the others fit.
-#[derive(clap::Args)]
-struct Trim {
-    /// The cache's folder.
-    dir: PathBuf,
-    /// The most bytes to keep, such as 500GB or 20GiB; 0 keeps nothing.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    bytes: u64,
-    /// Print the report as JSON.
-    #[arg(long)]
-    json: bool,
-}
-
 /// Remove all objects, or those from one place.
 #[derive(clap::Args)]
 struct Clear {
@@ -84,21 +70,15 @@ struct Clear {
     json: bool,
 }
 
-fn size(text: &str) -> Result<u64, crate::Error> {
-    if text == "0" { Ok(0) } else { crate::parse_bytes(text) }
-}
-
 pub fn run(args: &Args) -> Run {
-    let (report, json) = match &args.action {
+    match &args.action {
         Action::Warm(args) => return warm(args),
-        Action::Show(show) => {
-            output::print(show.json, &crate::cache::show(&show.dir)?, shown)?;
-            return Ok(Outcome::Done);
+        Action::Show(args) => output::print(args.json, &crate::cache::show(&args.dir)?, shown)?,
+        Action::Clear(args) => {
+            let report = crate::cache::clear(&args.dir, args.location.as_deref())?;
+            output::print(args.json, &report, removed)?;
         }
-        Action::Trim(trim) => (crate::cache::trim(&trim.dir, trim.bytes)?, trim.json),
-        Action::Clear(clear) => (crate::cache::clear(&clear.dir, clear.location.as_deref())?, clear.json),
-    };
-    output::print(json, &report, removed)?;
+    }
     Ok(Outcome::Done)
 }
 

@@ -74,21 +74,6 @@ fn it_is_shown_as_it_is() {
 }
 
 #[test]
-fn trimming_removes_what_was_not_used_for_longest() {
-    let (dir, objects) = cache();
-    let report = json("cache trim cache --bytes 17KiB --json", dir.path());
-    let (removed, left) = (9 * PAGE + HEADER, 4 * PAGE + 1 + 2 * HEADER);
-    assert_eq!(report, json!({"removed_bytes": removed, "bytes": left}));
-    assert_eq!(objects.each_ref().map(|object| object.join("0").exists()), [false, true, true]);
-    let said = text(&vidrec("cache trim cache --bytes 0", dir.path()));
-    assert_eq!(said, "removed 16.4 kB; 0 B left\n");
-    let shown = text(&vidrec("cache show cache", dir.path()));
-    assert!(shown.starts_with("0 objects, 0 B here"), "{shown}");
-    let run = vidrec("cache trim cache --bytes much", dir.path());
-    assert!(run.status.code() == Some(2) && text(&run).contains("1GiB"), "{}", text(&run));
-}
-
-#[test]
 fn clearing_removes_all_objects_or_those_of_one_place() {
     let (dir, objects) = cache();
     let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
@@ -102,7 +87,7 @@ fn clearing_removes_all_objects_or_those_of_one_place() {
 fn a_folder_that_is_no_cache_is_refused_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("data/objects/00112233445566778899aabbccddeeff")).unwrap();
-    for line in ["cache show data", "cache trim data --bytes 0", "cache clear data", "cache clear nowhere"] {
+    for line in ["cache show data", "cache clear data", "cache clear nowhere"] {
         let run = vidrec(line, dir.path());
         assert_eq!(run.status.code(), Some(1));
         assert!(text(&run).contains("not a vidrec cache"), "{}", text(&run));
@@ -120,7 +105,7 @@ fn warming_says_what_it_fetched_what_was_here_and_what_did_not_fit() {
     let again = served.text("cache warm U/set --cache cache --cache-bytes 1GiB");
     assert!(again.contains(" of it already here\n"), "{again}");
     let some = served.json("cache warm U/set --cache some --cache-bytes 1GiB --clips 3-5,13 --class run --json");
-    let chosen = served.json("fetch U/set -o copy --clips 3-5,13 --class run --json");
+    let chosen = served.json("subset U/set -o copy --clips 3-5,13 --class run --json");
     assert_eq!((&some["clips"], &some["missing_bytes"]), (&chosen["clips"], &json!(0)));
 
     let run = served.run("cache warm U/set --cache little --cache-bytes 8KiB");
