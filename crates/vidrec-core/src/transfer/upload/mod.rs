@@ -16,4 +16,5 @@ pub use output::{own_folder_for, remove_published};
 pub use place::Place;
 
 pub use output::{write_remote, write_remote_parts};
-pub use push::{PushOptions, PushReport, RemoteOutput, push};
+pub use place::PushOptions;
+pub use push::{PushReport, RemoteOutput, push};

@@ -3,12 +3,24 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::push::PushOptions;
 use crate::store::remote::{Bucket, Tag};
+use crate::store::storage::Storage;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::limits;
+
+/// Options of [`push`](crate::transfer::upload::push).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PushOptions {
+    /// How to reach the storage. Its cache is not used.
+    pub storage: Storage,
+    /// Replace another, existing data set. Off by default: such a data set is an error.
+    pub overwrite: bool,
+    /// The caller states that nobody else publishes at this location at the same time, so the store need not keep
+    /// publishers apart. Off by default: a store that cannot keep them apart is refused.
+    pub only_publisher: bool,
+}
 
 /// The destination of a data set.
 pub struct Place {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::place::Place;
+use super::place::{Place, PushOptions};
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::private_folder;
 use crate::store::disk::regular_file::{Links, read_regular};
@@ -20,18 +20,6 @@ use vidrec_format::limits;
 
 /// The number of files at a time. A long file has several requests at a time by itself.
 const FILES: usize = 4;
-
-/// Options of [`push`](crate::transfer::upload::push).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PushOptions {
-    /// How to reach the storage. Its cache is not used.
-    pub storage: Storage,
-    /// Replace another, existing data set. Off by default: such a data set is an error.
-    pub overwrite: bool,
-    /// The caller states that nobody else publishes at this location at the same time, so the store need not keep
-    /// publishers apart. Off by default: a store that cannot keep them apart is refused.
-    pub only_publisher: bool,
-}
 
 /// Options of [`write_remote`](crate::transfer::upload::write_remote).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
