@@ -12,7 +12,7 @@ pub fn answers(bytes: &[u8]) {
     }
     let _ = url::Address::of(Path::new(&*text));
     let profile = aws::Profile::of(&text, &text, "default");
-    let _ = (profile.credentials(), profile.ca_bundle(), aws::read(bytes));
+    let _ = (profile.credentials(), aws::read(bytes));
 }
 
 #[cfg(test)]

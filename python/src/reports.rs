@@ -11,7 +11,7 @@ use vidrec::report::{NamedSet, ReportOptions};
 use vidrec::{FetchOptions, ProgressFn, PushOptions, VerifyOptions};
 
 use crate::dataset::Dataset;
-use crate::error::{from_json, raise, to_json};
+use crate::error::{raise, to_json};
 use crate::storage::Storage;
 use crate::task;
 
@@ -47,20 +47,18 @@ pub fn check(
     run(py, progress, |tell| vidrec::check::check(&sets, &options, tell))
 }
 
-/// The report, as JSON. `progress` is called with what is done and how much there is: bytes, or clips if some are chosen.
+/// The report, as JSON. `progress` is called with the bytes that are done and their number.
 #[pyfunction]
 pub fn fetch(
     py: Python<'_>,
     location: PathBuf,
     out: PathBuf,
-    chosen: Option<&str>,
     overwrite: bool,
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = FetchOptions::default();
     options.storage = storage.into_storage()?;
-    options.selection = chosen.map(|text| from_json("clips", text)).transpose()?;
     options.overwrite = overwrite;
     run(py, progress, |tell| vidrec::fetch(location, out, &options, tell))
 }

@@ -130,7 +130,6 @@ def report(
 def fetch(
     location: _Path,
     out: _Path,
-    chosen: Optional[str],
     overwrite: bool,
     storage: Dict[str, Any],
     progress: _Progress,

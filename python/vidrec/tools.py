@@ -6,8 +6,7 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Union, overload
 
-from . import _choice, _isolated, _pack_options, _storage, _vidrec
-from ._choice import Clips
+from . import _isolated, _pack_options, _storage, _vidrec
 from ._progress import Progress, Shown
 from ._storage import Path, Size
 from .dataset import Dataset, opened
@@ -120,8 +119,6 @@ def fetch(
     location: str,
     output: Path,
     *,
-    classes: Sequence[Union[str, int]] = (),
-    clips: Optional[Clips] = None,
     overwrite: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
@@ -130,7 +127,7 @@ def fetch(
     """Copy a data set from object storage or a web server to a local folder.
 
     All files are the same, byte for byte, and are proven by their checksums. The copy appears when it is complete. After an
-    interruption, the same call continues.
+    interruption, the same call continues. :func:`vidrec.subset` fetches some of the clips.
 
     Parameters
     ----------
@@ -138,13 +135,10 @@ def fetch(
         Where the data set is, such as ``"s3://bucket/train"``.
     output : path
         Folder to make the copy in.
-    classes, clips
-        Only these clips, as for :meth:`vidrec.Dataset.subset`; they are written as :func:`vidrec.subset` does, and no
-        others are read.
     overwrite : bool, default False
         Replace another data set that is already there, or bring an earlier copy up to date.
     progress : bool or callable, default False
-        As for :func:`verify`, in bytes of the record files, or in clips if some are chosen.
+        As for :func:`verify`, in bytes of the record files.
     storage_options, timeout
         As for :func:`vidrec.open`.
 
@@ -164,12 +158,9 @@ def fetch(
     >>> vidrec.fetch("s3://bucket/train", "copy", progress=True).clips  # doctest: +SKIP
     12
     """
-    chosen = None
-    if clips is not None or classes:
-        chosen = _choice.chosen(classes, clips, (), None, None, 0)
     storage = _storage.given(storage_options, timeout=timeout)
-    with Shown(progress, "clips" if chosen else "bytes") as show:
-        told = _vidrec.fetch(location, output, chosen, overwrite, storage, show)
+    with Shown(progress, "bytes") as show:
+        told = _vidrec.fetch(location, output, overwrite, storage, show)
     return FetchReport.from_dict(json.loads(told))
 
 

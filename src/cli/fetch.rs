@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::cli::arguments::ClipArgs;
 use crate::cli::output::{bytes, count};
 use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
 use crate::{FetchOptions, FetchReport};
@@ -13,8 +12,7 @@ use crate::{FetchOptions, FetchReport};
 /// The copy appears when it is complete. After an interruption, the same command continues where it stopped; vidrec proves
 /// what is there like everything else. With --overwrite, it brings an earlier copy up to date, and fetches only what is new.
 ///
-/// With --clips or --class, vidrec writes only these clips, as `vidrec subset` does, and reads no others. This starts over
-/// after an interruption; with --cache, it downloads nothing again.
+/// `vidrec subset` fetches some of the clips.
 #[derive(clap::Args)]
 pub struct Args {
     /// The location of the data set, such as s3://bucket/train.
@@ -22,8 +20,6 @@ pub struct Args {
     /// The folder to make the copy in.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    #[command(flatten)]
-    which: ClipArgs,
     /// Replace another data set that is already there.
     #[arg(long)]
     overwrite: bool,
@@ -40,8 +36,7 @@ pub fn run(args: &Args) -> Run {
     let mut options = FetchOptions::default();
     options.storage = args.storage.storage()?;
     options.overwrite = args.overwrite;
-    options.selection = args.which.selection(|| args.storage.open(&args.location))?;
-    let mut progress = args.progress.of(if options.selection.is_none() { "bytes" } else { "clips" });
+    let mut progress = args.progress.of("bytes");
     let report = crate::fetch(&args.location, &args.output, &options, &mut progress)?;
     drop(progress);
     output::print(args.json, &report, render)?;

@@ -143,17 +143,6 @@ fn ctrl_c_stops_it_and_says_so() {
 }
 
 #[test]
-fn some_clips_are_written_as_a_subset() {
-    let served = Served::new();
-    served.text("subset set -o local --clips 3-5,13 --class run");
-    let report = served.json("fetch U/set -o some --clips 3-5,13 --class run --json");
-    assert_eq!(tree(&served.path("some")), tree(&served.path("local")));
-    assert_eq!(report["clips"], served.json("inspect local --json")["clips"]);
-    let text = served.refusal("fetch U/set -o none --class fly", 1);
-    assert!(text.contains("no class \"fly\""), "{text}");
-}
-
-#[test]
 fn only_whole_remote_data_sets_are_fetched() {
     let served = Served::new();
     assert!(served.refusal("fetch set -o copy", 1).contains("on this machine"));

@@ -101,7 +101,7 @@ const MAKE_SETS: [(&str, &str); 11] = [
     ("import frames", "import frames {in}/frames -o out"),
     ("import texts", "import texts {in}/texts.jsonl -o out"),
     ("fetch", "fetch {url}/a -o out"),
-    ("fetch --class", "fetch {url}/a -o out --class walk --class jump"),
+    ("subset of a remote one", "subset {url}/a -o out --class walk --class jump"),
 ];
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have

@@ -129,7 +129,7 @@ def test_ctrl_c_stops_an_upload_that_continues(ctrl_c, store, videos, tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
 
     options = {"frames": 3, "shards": 2}
-    store.server.tell("fault no-answer method=PUT path=shard-00001")
+    store.server.fault("no-answer", method="PUT", path="shard-00001")
     with pytest.raises(KeyboardInterrupt):
         vidrec.pack(videos, store.location("train"), progress=progress, storage_timeout=20, **options, **store.output())
     assert not (store.bucket / "train/dataset.json").exists() and not list(store.scratch.iterdir())

@@ -20,13 +20,17 @@ class Proxy:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def tell(self, line):
-        """Sends a command, such as `fault reset=1000 path=.rec nth=2`; its answer is a line of text."""
+        """Sends a command, such as `latency-ms 20`; its answer is a line of text."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().rstrip("\n")
         if answer.startswith("error: ") or not answer:
             raise ValueError(f"{line}: {answer or 'the proxy has ended'}")
         return answer
+
+    def fault(self, kind, number=None, **rule):
+        """Adds a fault, such as `fault("reset", {"after": 1000}, path=".rec", when={"nth": 2})`."""
+        self.tell("fault " + json.dumps({"fault": kind if number is None else {kind: number}, **rule}))
 
     def counts(self):
         return json.loads(self.tell("counts"))

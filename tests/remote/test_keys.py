@@ -65,7 +65,7 @@ def test_an_unknown_access_key(users):
 
 def test_a_wrong_secret(users):
     done = users.verify({**users.reader, "AWS_SECRET_ACCESS_KEY": users.stranger["AWS_SECRET_ACCESS_KEY"]})
-    is_refused(done, users, "SignatureDoesNotMatch", "check the secret access key")
+    is_refused(done, users, "SignatureDoesNotMatch", "check the credentials")
 
 
 def test_no_right_to_read(users):

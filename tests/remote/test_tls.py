@@ -47,15 +47,15 @@ def test_the_authority_is_given_by_the_environment_or_an_option(serve, authority
         assert verify(stored, AWS_CA_BUNDLE=str(authority.path)).returncode == 0
 
 
-@pytest.mark.parametrize("certificate, words", [
-    ({}, ["authority that this machine does not know", "ca_bundle", "SSL_CERT_FILE"]),
-    ({"days": -1}, ["has expired", "renew it"]),
-    ({"host": "elsewhere.example"}, ["is for another host", "check the host name"]),
+@pytest.mark.parametrize("certificate, cause", [
+    ({}, "UnknownIssuer"),
+    ({"days": -1}, "expired"),
+    ({"host": "elsewhere.example"}, "not valid for name"),
 ])
-def test_other_certificates_are_one_error_at_once(serve, authority, certificate, words):
+def test_other_certificates_are_one_error_at_once(serve, authority, certificate, cause):
     stored = serve(authority.sign("other", **certificate))
     known = {"SSL_CERT_FILE": str(authority.path)} if certificate else {}
-    fails(verify(stored, **known), stored.location + "/dataset.json", "certificate", *words)
+    fails(verify(stored, **known), stored.location + "/dataset.json", "certificate is not accepted", cause, "ca_bundle")
 
 
 def test_a_machine_without_authorities(serve, authority):

@@ -1,7 +1,5 @@
 //! Faults that pass: batches are as they should be, or there is one error.
 
-use std::time::Duration;
-
 use fault_proxy::{Etags, Fault, Rule};
 use vidrec::order::Order;
 use vidrec::{Batch, LoaderOptions};
@@ -40,7 +38,7 @@ fn with_each(rules: Vec<Rule>) {
 #[test]
 fn faults_that_pass_change_nothing() {
     with_each(vec![
-        Rule::new(Fault::Latency(Duration::from_millis(5))),
+        Rule::new(Fault::Latency { ms: 5 }),
         Rule::new(Fault::Slow { bits_per_second: 4_000_000 }).every(2),
         Rule::new(Fault::Unavailable { retry_after_seconds: 0 }).every(3),
         Rule::new(Fault::Unavailable { retry_after_seconds: 1 }).first(1),

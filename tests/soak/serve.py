@@ -8,10 +8,12 @@ from proxy import Proxy
 from servers import S3
 
 # What a repeated request gets through, in reading; what a checksum finds on the way; what a reader may refuse; and in writing.
-CUTS = ["reset=700", "short=500", "stall=300", "latency=80", "slow=3000000", "unavailable=0", "slow-down", "status=500",
-        "not-http", "no-answer"]
-LIES = ["flipped-byte=40 path=.rec", "wrong-bytes=64 path=.rec"]
-WRITING = ["lost", "slow-down", "status=500", "reset-upload=50", "reset=0", "short=0", "not-http", "latency=50"]
+CUTS = [("reset", {"after": 700}), ("short", {"after": 500}), ("stall", {"after": 300}), ("latency", {"ms": 80}),
+        ("slow", {"bits_per_second": 3_000_000}), ("unavailable", {"retry_after_seconds": 0}), ("slow-down", None), ("status", 500),
+        ("not-http", None), ("no-answer", None)]
+LIES = [("flipped-byte", {"at": 40}), ("wrong-bytes", {"shift": 64})]
+WRITING = [("lost", None), ("slow-down", None), ("status", 500), ("reset-upload", {"after": 50}), ("reset", {"after": 0}),
+           ("short", {"after": 0}), ("not-http", None), ("latency", {"ms": 50})]
 
 
 # Seconds for a read with all tries: longer than others keep this machine busy.
@@ -31,15 +33,15 @@ class Storage:
         self.options = {"endpoint": self.proxy.url, "allow_http": "true", "region": S3.KEYS["AWS_REGION"],
                         "access_key_id": S3.KEYS["AWS_ACCESS_KEY_ID"], "secret_access_key": S3.KEYS["AWS_SECRET_ACCESS_KEY"]}
 
-    def fail(self, kinds, conditions="", lies=()):
+    def fail(self, kinds, lies=(), **rule):
         """Two or three kinds of faults, each for a few answers in a hundred; and one lie: of two, the second could be about
         what was asked for again, and vidrec asks twice, no more."""
         self.proxy.tell("clear")
         if lies:
-            self.proxy.tell(f"fault {self.rng.choice(lies)} {conditions} nth={self.rng.randint(1, 40)}")
+            self.proxy.fault(*self.rng.choice(lies), path=".rec", when={"nth": self.rng.randint(1, 40)})
         for kind in self.rng.sample(kinds, self.rng.randint(2, 3)):
-            seed, share = self.rng.randrange(1000), self.rng.choice(["0.02", "0.05", "0.1"])
-            self.proxy.tell(f"fault {kind} {conditions} chance={share} seed={seed}")
+            chance = {"p": self.rng.choice([0.02, 0.05, 0.1]), "seed": self.rng.randrange(1000)}
+            self.proxy.fault(*kind, **rule, when={"chance": chance})
 
     def stop(self):
         counts = self.proxy.stop()
@@ -55,7 +57,7 @@ def read(storage, machine, reader, location, local):
     cache, limit = machine.path("cache"), rng.choice(["1MB", "4MB", "64MB"])
     opening = {"storage_options": storage.options, "timeout": PATIENT}
     for how in ({}, {"cache": str(cache), "cache_bytes": limit}, {"cache": str(cache), "cache_bytes": limit}):
-        storage.fail(CUTS, "method=GET", LIES)
+        storage.fail(CUTS, LIES, method="GET")
         job = {"sets": {"": {"path": location, "open": {**opening, **how}}}, "options": given, "epochs": 2}
         machine.last = f"read {job}"
         found = reader.lines(job)
@@ -73,7 +75,7 @@ def step(machine, reader, local):
         location = storage.server.location("soak/set")
         storage.fail(WRITING)
         machine.vidrec("push", local, location, *patient, environment=storage.environment)
-        storage.fail(CUTS, "method=GET", LIES)
+        storage.fail(CUTS, LIES, method="GET")
         back = machine.path("back")
         machine.vidrec("fetch", location, "-o", back, *patient, environment=storage.environment)
         same_files(back, local)

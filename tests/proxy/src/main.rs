@@ -18,7 +18,8 @@ A web server that fails as told: in front of another server, or of a folder.
     --latency-ms N           wait before each answer [default: 0]
     --connect-latency-ms N   wait more before the first answer of each connection [default: 0]
     --gbit X                 bandwidth of all connections together, in Gbit/s; 0 is no limit [default: 0]
-    --fault RULE             a fault, as 'reset=1000 path=.rec every=5'; can be repeated
+    --fault RULE             a fault, as '{\"fault\": {\"reset\": {\"after\": 1000}}, \"path\": \".rec\", \"when\": {\"every\": 5}}';
+                             can be repeated
     --log                    keep a log of all requests
     --writable, --writable-without-conditions
                              objects can be written to a folder, as with S3 in path style

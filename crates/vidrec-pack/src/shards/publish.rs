@@ -23,7 +23,7 @@ use vidrec_core::store::disk::{FolderLock, Temporary, write_file};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::Bucket;
 use vidrec_core::threads::in_order;
-use vidrec_core::transfer::upload::{self, PushOptions, PushReport};
+use vidrec_core::transfer::upload::{self, PushOptions};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::file_name::{FileKind, FileName};
@@ -278,9 +278,7 @@ impl NewSet<'_> {
             }
             target.commit(&listing)?;
         }
-        let mut pushed = PushReport::default();
-        target.tidy(self.json, &mut pushed);
-        Ok(pushed.notes)
+        Ok(target.tidy(self.json).1)
     }
 
     /// Checks the files of all shards, several at a time.

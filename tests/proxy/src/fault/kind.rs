@@ -1,15 +1,19 @@
 //! The faults.
 
-use std::time::Duration;
+use serde::Deserialize;
 
 /// What goes wrong with an answer.
 ///
 /// Some faults need an answer of a kind, as a wrong `Content-Range` needs a 206. To other answers they are not applied,
 /// and neither the log nor the counts show them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fault {
     /// The answer waits so much longer.
-    Latency(Duration),
+    Latency {
+        /// In milliseconds.
+        ms: u64,
+    },
     /// The body of this answer comes slowly.
     Slow {
         /// Its speed.

@@ -1,28 +1,65 @@
 //! To which requests a fault applies.
 
+use std::str::FromStr;
 use std::sync::Mutex;
 
-use super::chance;
+use serde::Deserialize;
+
 use super::kind::Fault;
 use crate::wire::Request;
 
 /// A fault, and the requests that it applies to: all, unless told otherwise.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// As JSON, such as `{"fault": {"reset": {"after": 1000}}, "path": ".rec", "when": {"every": 5}}`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
-    pub(super) fault: Fault,
-    pub(super) path: String,
-    pub(super) method: Option<String>,
-    pub(super) when: When,
+    fault: Fault,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    when: When,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum When {
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|e| format!("{text}: {e}"))
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum When {
+    #[default]
     Always,
     Nth(u64),
     First(u64),
     After(u64),
     Every(u64),
-    Chance { p: f64, seed: u64 },
+    /// With this probability, the same requests for the same seed.
+    Chance {
+        p: f64,
+        seed: u64,
+    },
+}
+
+/// Whether the `number`-th throw hits, with probability `p`.
+fn hits(p: f64, seed: u64, number: u64) -> bool {
+    // 53 bits: all that a float has.
+    let thrown = (mix(mix(seed) ^ number) >> 11) as f64 / (1_u64 << 53) as f64;
+    thrown < p
+}
+
+/// SplitMix64's finalizer (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 impl When {
@@ -34,7 +71,7 @@ impl When {
             Self::First(n) => number <= n,
             Self::After(n) => number > n,
             Self::Every(n) => number.is_multiple_of(n),
-            Self::Chance { p, seed } => chance::hits(p, seed, number),
+            Self::Chance { p, seed } => hits(p, seed, number),
         }
     }
 }
@@ -73,11 +110,6 @@ impl Rule {
     /// Only for every `n`-th of the requests that match path and method.
     pub fn every(self, n: u64) -> Self {
         Self { when: When::Every(n), ..self }
-    }
-
-    /// With probability `p` for each of the requests that match path and method, the same ones for the same seed.
-    pub fn chance(self, p: f64, seed: u64) -> Self {
-        Self { when: When::Chance { p, seed }, ..self }
     }
 
     fn matches(&self, request: &Request) -> bool {

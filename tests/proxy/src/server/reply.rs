@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::thread::sleep;
+use std::time::Duration;
 
 use super::backend::{Backend, Upload};
 use crate::fault::Fault;
@@ -110,7 +111,7 @@ impl Reply {
     ) -> io::Result<bool> {
         let has_body = self.length != Some(0);
         match *fault {
-            Fault::Latency(time) => sleep(time),
+            Fault::Latency { ms } => sleep(Duration::from_millis(ms)),
             Fault::Slow { bits_per_second } => self.bits_per_second = Some(bits_per_second),
             Fault::Stall { after } => self.end_early(after, Ending::Stall),
             Fault::Reset { after } => self.end_early(after, Ending::Reset),

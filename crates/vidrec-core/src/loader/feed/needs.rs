@@ -89,17 +89,15 @@ pub(super) fn plan(engine: &Engine, batches: &[BatchNumber]) -> Result<Vec<Need>
     Ok(merged(needs))
 }
 
-/// Merges neighbors into parts of at most one request, and sorts them by first use. Requests end at multiples of their
-/// length, so that seldom two of them have bytes of one block of the cache on disk.
-fn merged(needs: Vec<Need>) -> Vec<Need> {
-    let slot = |at: u64| at / REQUEST_BYTES;
-    let mut needs: Vec<Need> = needs.into_iter().flat_map(split).collect();
+/// Merges neighbors into parts of at most one request, and sorts them by first use.
+fn merged(mut needs: Vec<Need>) -> Vec<Need> {
     needs.sort_by_key(|need| (Arc::as_ptr(&need.file) as usize, need.range.start));
     let mut merged: Vec<Need> = Vec::new();
     for need in needs {
-        let before = merged.last_mut().filter(|before| Arc::ptr_eq(&before.file, &need.file));
-        match before.filter(|before| {
-            slot(before.range.start) == slot(need.range.start) && before.range.end + NEAR >= need.range.start
+        match merged.last_mut().filter(|before| {
+            Arc::ptr_eq(&before.file, &need.file)
+                && before.range.end + NEAR >= need.range.start
+                && need.range.end.saturating_sub(before.range.start) <= REQUEST_BYTES
         }) {
             Some(before) => {
                 before.range.end = before.range.end.max(need.range.end);
@@ -111,16 +109,6 @@ fn merged(needs: Vec<Need>) -> Vec<Need> {
     }
     merged.sort_by_key(|need| need.first);
     merged
-}
-
-/// Splits a part at the multiples of a request's length.
-fn split(need: Need) -> impl Iterator<Item = Need> {
-    let Need { file, range, first, last } = need;
-    let slots = range.start / REQUEST_BYTES..range.end.div_ceil(REQUEST_BYTES);
-    slots.map(move |slot| {
-        let part = range.start.max(slot * REQUEST_BYTES)..range.end.min((slot + 1) * REQUEST_BYTES);
-        Need { file: file.clone(), range: part, first, last }
-    })
 }
 
 /// Fetches the index entries of all clips of the batches together. Includes the clips of other ranks if these

@@ -157,10 +157,9 @@ impl Used<'_> {
         self.set(self.bytes.saturating_sub(bytes))
     }
 
-    /// Removes objects, those that were used longest ago first, until all others take at most `most` bytes.
-    pub fn trim(&mut self, most: u64) -> Result<u64> {
-        let objects = self.count()?;
-        self.remove(objects, most)?;
+    /// Counts the bytes anew.
+    pub fn recount(&mut self) -> Result<u64> {
+        self.count()?;
         self.set(self.bytes)?;
         Ok(self.bytes)
     }

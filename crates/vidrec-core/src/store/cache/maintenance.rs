@@ -1,4 +1,4 @@
-//! Shows, trims and clears a cache, even while other processes use it.
+//! Shows and clears a cache, even while other processes use it.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -67,16 +67,6 @@ pub fn show(dir: impl AsRef<Path>) -> Result<CacheReport> {
     Ok(CacheReport { bytes: objects.iter().map(|object| object.bytes).sum(), limit, objects })
 }
 
-/// Removes objects, those that were used longest ago first, until the others take no more than `bytes`. A process that
-/// needs them fetches them again.
-///
-/// # Errors
-///
-/// The folder is not a cache, or is a cache of another version of vidrec, or there is no permission to write.
-pub fn trim(dir: impl AsRef<Path>, bytes: u64) -> Result<RemovalReport> {
-    change(dir.as_ref(), || Ok(()), bytes)
-}
-
 /// Removes all objects, or those whose location begins with `prefix`. A process that needs them fetches them again.
 ///
 /// # Errors
@@ -86,20 +76,13 @@ pub fn clear(dir: impl AsRef<Path>, prefix: Option<&str>) -> Result<RemovalRepor
     let dir = dir.as_ref();
     let is_in =
         |object: &Path, prefix: &str| Identity::read(object).is_some_and(|found| found.location.starts_with(prefix));
-    let removed = || {
-        let objects = folder::objects(dir)?.into_iter().map(|object| object.path);
-        let objects = objects.filter(|object| prefix.is_none_or(|prefix| is_in(object, prefix)));
-        objects.into_iter().try_for_each(|object| remove(&object))
-    };
-    change(dir, removed, u64::MAX)
-}
-
-fn change(dir: &Path, remove: impl FnOnce() -> Result<()>, most: u64) -> Result<RemovalReport> {
     let CacheReport { bytes: before, limit, .. } = show(dir)?;
     let cache = DiskCache::open(dir, limit.unwrap_or(u64::MAX))?;
     let busy = || Error::usage("another process holds the lock of the cache").file(dir).help("try again");
     let mut used = cache.lock()?.ok_or_else(busy)?;
-    remove()?;
-    let bytes = used.trim(most)?;
+    let objects = folder::objects(dir)?.into_iter().map(|object| object.path);
+    let mut objects = objects.filter(|object| prefix.is_none_or(|prefix| is_in(object, prefix)));
+    objects.try_for_each(|object| remove(&object))?;
+    let bytes = used.recount()?;
     Ok(RemovalReport { removed_bytes: before.saturating_sub(bytes), bytes })
 }

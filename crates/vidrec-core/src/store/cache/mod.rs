@@ -1,6 +1,6 @@
 //! Ranges of remote objects on local disk, shared by all processes of a machine.
 //!
-//! [`show`], [`trim`] and [`clear`] manage such a folder. Its layout:
+//! [`show`] and [`clear`] manage such a folder. Its layout:
 //!
 //! | path | what it is |
 //! | --- | --- |
@@ -20,5 +20,5 @@ mod object;
 mod segments;
 
 pub(crate) use folder::{DiskCache, default_limit};
-pub use maintenance::{CacheReport, CachedReport, RemovalReport, clear, show, trim};
+pub use maintenance::{CacheReport, CachedReport, RemovalReport, clear, show};
 pub(crate) use object::CachedObject;

@@ -18,6 +18,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key, AwsCredential
 use object_store::{CredentialProvider, StaticCredentialProvider};
 use tokio::sync::Mutex;
 
+use super::failure::refuse;
 use vidrec_format::error::{Error, Result};
 
 /// The longest time that a request waits for a command.
@@ -67,9 +68,6 @@ impl Profile {
         // Only keys of the credentials file come before a command.
         values.retain(|key, _| !has_command || !key.starts_with("aws_"));
         values.extend(credentials.unwrap_or_default());
-        let services = values.get("services").and_then(|name| section_of(config, &format!("services {name}")));
-        let endpoint = services.and_then(|mut services| services.remove("s3.endpoint_url"));
-        values.extend(endpoint.map(|url| ("endpoint_url".to_owned(), url)));
         Profile { name: name.to_owned(), file: PathBuf::new(), is_missing, values }
     }
 
@@ -93,11 +91,6 @@ impl Profile {
             credentials = self.credentials()?;
         }
         Ok(credentials.into_iter().fold(builder, AmazonS3Builder::with_credentials))
-    }
-
-    /// The file of certificate authorities to trust, beside those of the system.
-    pub fn ca_bundle(&self) -> Option<PathBuf> {
-        variable("AWS_CA_BUNDLE").or_else(|| self.values.get("ca_bundle").cloned()).map(PathBuf::from)
     }
 
     /// The profile's credentials; `None` if the files contain none. The order is that of AWS's tools: roles and signing
@@ -143,20 +136,16 @@ fn keys(place: &str, value: impl Fn(&str) -> Option<String>) -> Result<Option<Aw
     Ok(Some(Arc::new(StaticCredentialProvider::new(credential))))
 }
 
-/// The values of a section, or `None` if it does not exist. Values of a nested section are named `outer.inner`.
+/// The values of a section, or `None` if it does not exist. Those of nested sections are left out.
 fn section_of(text: &str, section: &str) -> Option<BTreeMap<String, String>> {
     let mut lines = text.lines();
     lines.find(|line| {
         let name = line.trim().strip_prefix('[').and_then(|rest| rest.split(']').next()).unwrap_or_default();
         name.replace(['"', '\''], "").split_whitespace().eq(section.split_whitespace())
     })?;
-    let mut outer = "";
     let values = lines.take_while(|line| !line.trim_start().starts_with('[')).filter_map(|line| {
-        let (key, value) = line.split_once('=').filter(|_| !line.trim_start().starts_with(['#', ';']))?;
-        let (is_nested, key, value) = (line.starts_with([' ', '\t']), key.trim(), value.trim());
-        outer = if is_nested { outer } else { key };
-        let key = if is_nested { format!("{outer}.{key}") } else { key.to_owned() };
-        (!value.is_empty()).then(|| (key, value.to_owned()))
+        let (key, value) = line.split_once('=').filter(|_| !line.starts_with(['#', ';', ' ', '\t']))?;
+        (!value.trim().is_empty()).then(|| (key.trim().to_owned(), value.trim().to_owned()))
     });
     Some(values.collect())
 }
@@ -174,19 +163,6 @@ pub(super) type Found = (Arc<AwsCredential>, Option<SystemTime>);
 
 /// The last result of the command, and when it came.
 type Last = (Instant, Result<Found, String>);
-
-/// Why a command returned no credentials. It contains nothing that the command printed, except its last words on
-/// stderr.
-#[derive(Debug)]
-pub(super) struct NoCredentials(String);
-
-impl fmt::Display for NoCredentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NoCredentials {}
 
 impl ProcessCredentials {
     async fn get(self) -> Result<Arc<AwsCredential>, String> {
@@ -228,8 +204,8 @@ impl CredentialProvider for ProcessCredentials {
             Err(_) => Err(format!("is still running after {} s", PATIENCE.as_secs())),
         };
         found.map_err(|what| {
-            let e = NoCredentials(format!("the credential_process of the profile {:?} {what}", self.profile));
-            object_store::Error::Generic { store: "S3", source: Box::new(e) }
+            let what = format!("the credential_process of the profile {:?} {what}", self.profile);
+            refuse(what, "run the command by hand, and sign in if it asks for that").into()
         })
     }
 }
@@ -267,7 +243,6 @@ mod tests {
 
     const CONFIG: &str = "[default]\nregion = us-east-1\n[ profile  lab ]\nregion=eu-west-1\n\
                           s3 =\n  endpoint_url = http://nested\nendpoint_url = http://store\n# region = x\n\
-                          [profile near]\nservices = here\n[services here]\ns3 =\n  endpoint_url = http://near\n\
                           [profile web]\nrole_arn = arn:w\nweb_identity_token_file = /t\n\
                           [profile both]\nsso_session = work\ncredential_process = tool --x=1\n\
                           [profile keys]\naws_access_key_id = C\naws_secret_access_key = D\n";
@@ -297,9 +272,8 @@ mod tests {
         assert_eq!(profile("default").values["region"], "us-east-1");
         assert!(credential(&profile("default")).is_none());
         assert_eq!(endpoint("lab", AmazonS3Builder::new()).as_deref(), Some("http://store"));
-        assert_eq!(endpoint("near", AmazonS3Builder::new()).as_deref(), Some("http://near"));
         let given = AmazonS3Builder::new().with_endpoint("http://given");
-        assert_eq!(endpoint("near", given).as_deref(), Some("http://given"));
+        assert_eq!(endpoint("lab", given).as_deref(), Some("http://given"));
         let empty = Profile { is_missing: false, ..Profile::of("", "no sections = here\n]", "default") };
         assert!(credential(&empty).is_none());
     }

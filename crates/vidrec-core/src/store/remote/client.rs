@@ -24,6 +24,7 @@ use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, R
 use reqwest::Certificate;
 
 use super::aws;
+use super::failure::ResponseInfo;
 use super::http_client::{CA_BUNDLE, OPTIONS, RedirectClient, authorities};
 use super::hub::{self, Hub};
 use super::url::Address;
@@ -59,7 +60,8 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
     options.entry("read_timeout".to_owned()).or_insert_with(|| times.silence());
     let is_hub = address.scheme == "hf";
     let profile = (address.scheme == "s3").then(aws::Profile::read).transpose()?;
-    let bundle = take(&mut options, CA_BUNDLE).map(PathBuf::from).or_else(|| profile.as_ref()?.ca_bundle());
+    let of_aws = profile.as_ref().and_then(|_| aws::variable("AWS_CA_BUNDLE"));
+    let bundle = take(&mut options, CA_BUNDLE).or(of_aws).map(PathBuf::from);
     let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
     let connector = Connector { authorities, is_hub };
     let url = &address.store;
@@ -136,18 +138,6 @@ fn set<B, K: FromStr + AsRef<str>>(
         builder = with_config(builder, key, value.clone());
     }
     Ok(builder)
-}
-
-/// The server's last response to one request, and the number of times that the request was sent.
-#[derive(Debug, Default, Clone)]
-pub(super) struct ResponseInfo {
-    /// The status; `None` before the first response.
-    pub status: Option<u16>,
-    pub sent: u64,
-    /// The region of the bucket, if S3 names it in a header.
-    pub region: Option<String>,
-    /// The code of the error, if the Hugging Face Hub answered; empty if it names none.
-    pub hub_code: Option<String>,
 }
 
 tokio::task_local! {

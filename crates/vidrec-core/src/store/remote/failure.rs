@@ -1,18 +1,43 @@
 //! Why a request failed, and what to do about it.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use object_store::client::HttpError;
 use object_store::path::Path as Key;
 
-use super::aws::NoCredentials;
-use super::client::ResponseInfo;
-use super::http_client::RedirectError;
-
-/// Why a request failed.
-#[derive(Debug, Clone)]
+/// Why a request failed. Inside an error of object_store, it is what this module says of the error.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
-    pub what: String,
+    pub what: Cow<'static, str>,
     pub help: &'static str,
     pub kind: Kind,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Failure> for object_store::Error {
+    fn from(failure: Failure) -> Self {
+        object_store::Error::Generic { store: "vidrec", source: failure.into() }
+    }
+}
+
+/// The server's last response to one request, and the number of times that the request was sent.
+#[derive(Debug, Default, Clone)]
+pub(super) struct ResponseInfo {
+    /// The status; `None` before the first response.
+    pub status: Option<u16>,
+    pub sent: u64,
+    /// The region of the bucket, if S3 names it in a header.
+    pub region: Option<String>,
+    /// The code of the error, if the Hugging Face Hub answered; empty if it names none.
+    pub hub_code: Option<String>,
 }
 
 /// The kinds of failures that callers tell apart.
@@ -29,11 +54,11 @@ pub(super) enum Kind {
 }
 
 /// A failure that another try would repeat.
-pub(super) fn refuse(what: impl Into<String>, help: &'static str) -> Failure {
+pub(super) fn refuse(what: impl Into<Cow<'static, str>>, help: &'static str) -> Failure {
     Failure { what: what.into(), help, kind: Kind::Other }
 }
 
-pub(super) fn passing(what: impl Into<String>) -> Failure {
+pub(super) fn passing(what: impl Into<Cow<'static, str>>) -> Failure {
     Failure { what: what.into(), help: "check the connection, or allow more time", kind: Kind::Passing }
 }
 
@@ -64,11 +89,8 @@ pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key)
         Some(code) => on_hub(code, &cause(e), status),
         None => of_answer(&cause(e), status, answer.region.as_deref()),
     };
-    if let Some(none) = inside::<NoCredentials>(e) {
-        return refuse(none.to_string(), "run the command by hand, and sign in if it asks for that");
-    }
-    if let Some(refused) = inside::<RedirectError>(e) {
-        return refuse(refused.to_string(), refused.help());
+    if let Some(failure) = inside::<Failure>(e) {
+        return failure.clone();
     }
     if status.is_some_and(|status| status >= 400) && inside::<HttpError>(e).is_some() {
         return passing(said("the server's explanation of the error broke off"));
@@ -79,7 +101,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key)
         }
         (E::NotFound { .. }, _) => {
             let help = "check the location: bucket or host, and path";
-            Failure { what: said("there is no such object"), help, kind: Kind::NotFound }
+            Failure { what: said("there is no such object").into(), help, kind: Kind::NotFound }
         }
         (E::Precondition { .. }, _) => {
             let what = said("the object was replaced while it was open");
@@ -88,7 +110,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key)
         (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) | (_, Some(401 | 403)) => refused(),
         (E::NotImplemented { .. }, _) | (_, Some(501)) => {
             let what = said("the server does not support this request");
-            Failure { what, help: "use another server", kind: Kind::Unsupported }
+            Failure { what: what.into(), help: "use another server", kind: Kind::Unsupported }
         }
         (E::NotSupported { .. }, _) => refuse(
             said("the server does not support requests for ranges of bytes"),
@@ -97,7 +119,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key)
         (_, Some(408 | 409 | 425 | 429 | 500..=599)) => failing(status),
         (_, Some(416)) => {
             let what = said("the object is shorter than it was");
-            Failure { what, help: "open the data set again", kind: Kind::BeyondEnd }
+            Failure { what: what.into(), help: "open the data set again", kind: Kind::BeyondEnd }
         }
         (_, Some(301 | 307 | 308 | 400..=499)) => refused(),
         _ => transport(e, status, key),
@@ -112,7 +134,8 @@ fn inside<'a, E: std::error::Error + 'static>(e: &'a (dyn std::error::Error + 's
 /// Explains a failure outside HTTP. Only the words of the error tell such failures apart.
 fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure {
     const OTHER: &str = "use another server, or fetch a local copy first";
-    const SIGNER: &str = "name a file of certificates that includes it: the storage option ca_bundle, or SSL_CERT_FILE";
+    const CERTIFICATE: &str = "check the host name and the clock of this machine; to trust another authority, name a file \
+        of its certificates: the storage option ca_bundle, or SSL_CERT_FILE";
     const KEYS: &str =
         "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true";
     const HOST: &str = "check the host, the port and the endpoint";
@@ -123,25 +146,10 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
     }
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let with_cause = |what: &str, help| refuse(format!("{what}: {}", cause(e)), help);
-    let certificate = |what: &str, help| with_cause(&format!("the server's certificate {what}"), help);
     let is_certificate = has(&["certificate", "unknownissuer"]);
     let is_credential = has(&["169.254.169.254", "metadata", "credential", "oauth", "token"]) && status.is_none();
     match () {
-        () if has(&["unknownissuer"]) => {
-            certificate("is signed by an authority that this machine does not know", SIGNER)
-        }
-        () if is_certificate && has(&["expired"]) => {
-            certificate("has expired", "renew it on the server, or set the clock of this machine")
-        }
-        () if is_certificate && has(&["notvalidyet"]) => {
-            certificate("is not valid yet", "set the clock of this machine")
-        }
-        () if is_certificate && has(&["notvalidforname"]) => {
-            certificate("is for another host", "check the host name or the endpoint")
-        }
-        () if is_certificate => {
-            certificate("is not accepted", "check the host name and the certificates of this machine")
-        }
+        () if is_certificate => with_cause("the server's certificate is not accepted", CERTIFICATE),
         () if has(&["dns error", "failed to lookup", "name or service not known"]) => {
             with_cause("the host name cannot be resolved", "check the bucket, the region and the endpoint")
         }
@@ -188,13 +196,8 @@ pub(super) fn of_answer(text: &str, status: Option<u16>, region: Option<&str>) -
         code => code.is_none() && status == Some(400),
     };
     let region = region.or_else(|| element(text, "Region")).filter(|_| is_elsewhere);
-    // Errors of S3 that the status does not explain.
     let help = match code.unwrap_or_default() {
         _ if region.is_some() => "set the storage option region, or AWS_REGION, to the region of the bucket",
-        "SignatureDoesNotMatch" => "check the secret access key, and that it belongs to this access key",
-        "InvalidAccessKeyId" => "check the access key: the server does not know it",
-        "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired" => "get new credentials: the token is not valid",
-        "RequestTimeTooSkewed" => "set the clock of this machine",
         "AccessDenied" => {
             "check the credentials, the right to read this object (s3:GetObject), and its name: without the right to \
              list, a missing object looks the same"
@@ -249,7 +252,7 @@ mod tests {
     fn refusals_say_what_does_not_fit_and_nothing_of_what_was_signed() {
         let refusal = of_answer(SIGNED, Some(403), Some("eu-west-1"));
         let what = "access was refused (HTTP 403): SignatureDoesNotMatch: The request signature does not match.";
-        assert!(refusal.what == what && refusal.help.contains("secret access key"), "{refusal:?}");
+        assert_eq!(refusal.what, what);
         let denied = of_answer("<Error><Code>AccessDenied</Code></Error>", Some(403), None);
         assert!(denied.what.ends_with("403): AccessDenied") && denied.help.contains("s3:GetObject"), "{denied:?}");
         let unknown = of_answer("<?xml version=\"1.0\"?><Secret>hunter2</Secret>", Some(403), None);
@@ -267,7 +270,5 @@ mod tests {
             assert!(refusal.what.ends_with("the bucket is in the region eu-west-1"), "{refusal:?}");
             assert!(refusal.help.contains("AWS_REGION"), "{refusal:?}");
         }
-        let expired = of_answer("<Error><Code>ExpiredToken</Code></Error>", Some(400), Some("eu-west-1"));
-        assert!(expired.help.contains("token"), "{expired:?}");
     }
 }

@@ -8,6 +8,7 @@
 //! rustls takes the system's authorities from where OpenSSL does, or from the file or folder that `SSL_CERT_FILE` or
 //! `SSL_CERT_DIR` names.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -25,6 +26,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Method, Proxy, StatusCode, Url};
 use tokio::sync::OnceCell;
 
+use super::failure::{Failure, Kind};
 use vidrec_format::error;
 
 /// The most redirects that one request follows.
@@ -59,7 +61,7 @@ impl RedirectClient {
 
     pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         request.headers_mut().extend(self.headers.clone());
-        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(RedirectError::NO_URL))?;
+        let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(NO_URL))?;
         let Some(places) = &self.places else { return Ok(self.follow(&location, request).await?.0) };
         let places = || places.lock().unwrap_or_else(PoisonError::into_inner);
         // The files of a commit do not change, and other hosts have other tags.
@@ -103,7 +105,7 @@ impl RedirectClient {
             if is_guarded {
                 // There may be open connections to the location's own host, for which its name is not resolved again.
                 let allowed = match next.host_str() == location.host_str() {
-                    true if self.is_public.get() == Some(&false) => Err(RedirectError::PRIVATE),
+                    true if self.is_public.get() == Some(&false) => Err(PRIVATE),
                     true => Ok(()),
                     false => self.names.guard(&next),
                 };
@@ -111,7 +113,7 @@ impl RedirectClient {
             }
             count += 1;
             if count > MOST {
-                return Err(refused(RedirectError::TOO_MANY));
+                return Err(refused(TOO_MANY));
             }
             place.is_own &= next.origin() == location.origin();
             place.url = next;
@@ -123,7 +125,7 @@ impl RedirectClient {
     /// Makes the same request at another place.
     async fn ask(&self, request: &HttpRequest, place: &Place) -> Result<HttpResponse, HttpError> {
         let mut request = request.clone();
-        *request.uri_mut() = place.url.as_str().parse().map_err(|_| refused(RedirectError::NO_URL))?;
+        *request.uri_mut() = place.url.as_str().parse().map_err(|_| refused(NO_URL))?;
         if !place.is_own {
             let mut headers = std::mem::take(request.headers_mut());
             let allowed = FOR_OTHERS.into_iter().filter_map(|name| Some((headers.remove(&name)?, name)));
@@ -177,48 +179,35 @@ fn sent_to(response: &HttpResponse) -> Option<&str> {
     is_redirect.then(|| response.headers().get(LOCATION).map(|to| to.to_str().unwrap_or("http://"))).flatten()
 }
 
-fn refused(why: RedirectError) -> HttpError {
+fn refused(why: Failure) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, why)
 }
 
 /// Why a redirect is not followed, and what the user can do about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RedirectError(&'static str, &'static str);
-
-impl RedirectError {
-    pub const TOO_MANY: Self = RedirectError("too many times", "check the location");
-    pub const NO_URL: Self = RedirectError("to something that is not a web address", "check the location");
-    pub const PLAIN: Self =
-        RedirectError("to a location without TLS", "to read it without TLS, give its http:// location");
-    pub const PRIVATE: Self =
-        RedirectError("from a public host into a private network", "give the location of the data itself");
-
-    pub fn help(self) -> &'static str {
-        self.1
-    }
+const fn refusal(what: &'static str, help: &'static str) -> Failure {
+    Failure { what: Cow::Borrowed(what), help, kind: Kind::Other }
 }
 
-impl fmt::Display for RedirectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server redirects {}", self.0)
-    }
-}
-
-impl std::error::Error for RedirectError {}
+const TOO_MANY: Failure = refusal("the server redirects too many times", "check the location");
+const NO_URL: Failure = refusal("the server redirects to something that is not a web address", "check the location");
+const PLAIN: Failure =
+    refusal("the server redirects to a location without TLS", "to read it without TLS, give its http:// location");
+const PRIVATE: Failure =
+    refusal("the server redirects from a public host into a private network", "give the location of the data itself");
 
 /// The URL of a redirect from `here` to `to`, if a request for `location` may go there.
-pub(super) fn next(location: &Url, here: &Url, to: &str) -> Result<Url, RedirectError> {
-    let mut next = here.join(to).map_err(|_| RedirectError::NO_URL)?;
+pub(super) fn next(location: &Url, here: &Url, to: &str) -> Result<Url, Failure> {
+    let mut next = here.join(to).map_err(|_| NO_URL)?;
     match next.scheme() {
         "https" => {}
         "http" if here.scheme() == "http" && next.host_str() == location.host_str() => {}
-        "http" => return Err(RedirectError::PLAIN),
-        _ => return Err(RedirectError::NO_URL),
+        "http" => return Err(PLAIN),
+        _ => return Err(NO_URL),
     }
     next.set_fragment(None);
     // A server that redirects its client has no name and password for the other host.
     let cleared = next.set_username("").and_then(|()| next.set_password(None));
-    cleared.map(|()| next).map_err(|()| RedirectError::NO_URL)
+    cleared.map(|()| next).map_err(|()| NO_URL)
 }
 
 /// Whether an address belongs to the public Internet, rather than to this machine, its network or its provider's
@@ -263,13 +252,13 @@ pub(super) struct Resolver(Arc<Mutex<HashSet<String>>>);
 
 impl Resolver {
     /// Refuses a private address, and guards a name against resolving to one.
-    pub fn guard(&self, url: &Url) -> Result<(), RedirectError> {
+    pub fn guard(&self, url: &Url) -> Result<(), Failure> {
         if host(url).parse().is_ok_and(|address| !is_public(address)) {
-            return Err(RedirectError::PRIVATE);
+            return Err(PRIVATE);
         }
         let mut guarded = self.guarded();
         if guarded.len() >= MOST_HOSTS && !guarded.contains(host(url)) {
-            return Err(RedirectError::TOO_MANY);
+            return Err(TOO_MANY);
         }
         guarded.insert(host(url).to_owned());
         Ok(())
@@ -287,7 +276,7 @@ impl Resolve for Resolver {
             let mut found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             // All addresses of a name are used or none, because chance decides which of them is tried.
             if is_guarded && !found.iter().all(|address| is_public(address.ip())) {
-                return Err(RedirectError::PRIVATE.into());
+                return Err(PRIVATE.into());
             }
             // In any order, as object_store does by default, to spread the load over servers.
             let chance = RandomState::new();
@@ -402,11 +391,6 @@ mod tests {
             assert_eq!((refusal, requests), (None, 2));
         }
     }
-}
-
-#[cfg(test)]
-mod policy_tests {
-    use super::*;
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
@@ -421,76 +405,34 @@ mod policy_tests {
             (tls, tls, "../c", Ok("https://hub.example/c")),
             (tls, tls, "//cdn.example/x", Ok("https://cdn.example/x")),
             (tls, tls, "https://me:hunter2@cdn.example/x", Ok("https://cdn.example/x")),
-            (tls, tls, "http://hub.example/a/b", Err(RedirectError::PLAIN)),
-            (tls, tls, "http://cdn.example/x", Err(RedirectError::PLAIN)),
-            (tls, "https://cdn.example/x", "http://hub.example/", Err(RedirectError::PLAIN)),
+            (tls, tls, "http://hub.example/a/b", Err(PLAIN)),
+            (tls, tls, "http://cdn.example/x", Err(PLAIN)),
+            (tls, "https://cdn.example/x", "http://hub.example/", Err(PLAIN)),
             (plain, plain, "http://hub.example:8080/c", Ok("http://hub.example:8080/c")),
             (plain, plain, "/c", Ok("http://hub.example/c")),
             (plain, plain, "https://cdn.example/x", Ok("https://cdn.example/x")),
-            (plain, plain, "http://cdn.example/x", Err(RedirectError::PLAIN)),
-            (plain, "https://hub.example/a/b", "http://hub.example/c", Err(RedirectError::PLAIN)),
-            (tls, tls, "file:///etc/passwd", Err(RedirectError::NO_URL)),
-            (tls, tls, "http://", Err(RedirectError::NO_URL)),
-            (tls, tls, "ftp://hub.example/x", Err(RedirectError::NO_URL)),
+            (plain, plain, "http://cdn.example/x", Err(PLAIN)),
+            (plain, "https://hub.example/a/b", "http://hub.example/c", Err(PLAIN)),
+            (tls, tls, "file:///etc/passwd", Err(NO_URL)),
+            (tls, tls, "http://", Err(NO_URL)),
+            (tls, tls, "ftp://hub.example/x", Err(NO_URL)),
         ] {
             assert_eq!(goes(location, here, to), expected.map(str::to_owned), "{location} {here} {to}");
         }
     }
-}
-
-#[cfg(test)]
-mod address_tests {
-    use super::*;
 
     #[test]
     fn addresses_of_private_networks_are_told_from_those_of_the_internet() {
-        let private = [
-            "127.0.0.1",
-            "127.8.9.1",
-            "10.1.2.3",
-            "172.16.0.1",
-            "172.31.255.255",
-            "192.168.1.1",
-            "169.254.169.254",
-            "100.64.0.1",
-            "100.127.0.1",
-            "0.0.0.0",
-            "255.255.255.255",
-            "224.0.0.1",
-            "240.0.0.1",
-            "192.0.0.8",
-            "198.18.0.1",
-            "::1",
-            "::",
-            "fe80::1",
-            "fc00::1",
-            "fd00:ec2::254",
-            "ff02::1",
-            "::ffff:127.0.0.1",
-            "::ffff:169.254.169.254",
-            "64:ff9b::10.0.0.1",
-            "2002:a00:1::",
-            "::127.0.0.1",
-            "fec0::1",
-        ];
-        for text in private {
+        let private = "127.0.0.1 127.8.9.1 10.1.2.3 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1 \
+            100.127.0.1 0.0.0.0 255.255.255.255 224.0.0.1 240.0.0.1 192.0.0.8 198.18.0.1 ::1 :: fe80::1 \
+            fc00::1 fd00:ec2::254 ff02::1 ::ffff:127.0.0.1 ::ffff:169.254.169.254 64:ff9b::10.0.0.1 \
+            2002:a00:1:: ::127.0.0.1 fec0::1";
+        for text in private.split_whitespace() {
             assert!(!is_public(text.parse().unwrap()), "{text}");
         }
-        let public = [
-            "8.8.8.8",
-            "172.15.0.1",
-            "172.32.0.1",
-            "100.63.0.1",
-            "100.128.0.1",
-            "192.169.0.1",
-            "223.255.255.255",
-            "2606:4700::1111",
-            "2a00:1450::1",
-            "::ffff:8.8.8.8",
-            "64:ff9b::8.8.8.8",
-            "2002:808:808::",
-        ];
-        for text in public {
+        let public = "8.8.8.8 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1 192.169.0.1 223.255.255.255 \
+            2606:4700::1111 2a00:1450::1 ::ffff:8.8.8.8 64:ff9b::8.8.8.8 2002:808:808::";
+        for text in public.split_whitespace() {
             assert!(is_public(text.parse().unwrap()), "{text}");
         }
     }
@@ -498,27 +440,22 @@ mod address_tests {
     #[test]
     fn a_guarded_name_does_not_lead_to_this_machine() {
         crate::store::remote::pending::runtime().unwrap().block_on(async {
-            let url = |host: &str| Url::parse(&format!("https://{host}/x")).unwrap();
+            let url = |host: &str| url(&format!("https://{host}/x"));
             let names = Resolver::default();
             let localhost = || names.resolve("localhost".parse().unwrap());
             names.guard(&url("cdn.example")).unwrap();
             assert!(localhost().await.unwrap().count() > 0, "such as a proxy");
             names.guard(&url("localhost")).unwrap();
             let e = localhost().await.map(drop).unwrap_err();
-            assert_eq!(e.downcast_ref::<RedirectError>(), Some(&RedirectError::PRIVATE));
+            assert_eq!(e.downcast_ref::<Failure>(), Some(&PRIVATE));
             for (host, public) in [("localhost", false), ("8.8.8.8", true), ("[::1]", false), ("0x7f.1", false)] {
                 assert_eq!(is_public_host(&url(host)).await, public, "{host}");
             }
             (2..MOST_HOSTS).for_each(|i| names.guard(&url(&format!("{i}.example"))).unwrap());
-            assert_eq!(names.guard(&url("more.example")), Err(RedirectError::TOO_MANY));
+            assert_eq!(names.guard(&url("more.example")), Err(TOO_MANY));
             assert_eq!(names.guard(&url("cdn.example")), Ok(()), "one that is known");
         });
     }
-}
-
-#[cfg(test)]
-mod certificate_tests {
-    use super::*;
 
     #[test]
     fn files_without_certificates_are_refused() {

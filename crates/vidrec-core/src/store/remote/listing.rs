@@ -106,7 +106,7 @@ async fn page(
     let missing = || request.failed("the server has no lists", "name the videos in a manifest", 1);
     let lists: &Arc<dyn PaginatedListStore> = client.api.lists.as_ref().ok_or_else(missing)?;
     let asked = Some(prefix).filter(|prefix| !prefix.is_empty());
-    let found = client.run(request, || async { Ok(lists.list_paginated(asked, options.clone()).await?) }).await?;
+    let found = client.run(request, || lists.list_paginated(asked, options.clone())).await?;
     let listed = found.result.objects.into_iter().filter_map(|meta| listed(meta, prefix));
     Ok((listed.collect(), found.page_token))
 }

@@ -10,7 +10,6 @@
 //! read     file                   an object that is read at ranges
 //!          blocks                 the ranges in memory and on their way
 //!          fill_once              memory from which strings borrow: tables
-//!          reader                 an object read as a stream
 //! written  bucket, upload         a writable folder of objects; a file that is written in parts
 //! listed   listing                the objects below a location, a page at a time
 //! ```
@@ -29,7 +28,6 @@ mod http_client;
 mod hub;
 mod listing;
 mod pending;
-mod reader;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod remote;
 mod request;
@@ -39,6 +37,5 @@ mod url;
 pub use bucket::{Bucket, Tag};
 pub use file::{Opening, REQUEST_BYTES, RangeRequest, RemoteFile};
 pub use listing::{ListedObject, Listing};
-pub use reader::{KEPT_BYTES, ObjectReader};
 pub use remote::{Remote, memory_for, pinned};
 pub use url::check_location;

@@ -131,8 +131,7 @@ impl Remote {
         let mut client = Arc::new(StoreClient::new(client, self.counters.clone(), self.storage.timeout));
         if let Some(hub) = client.api.hub.clone().filter(|_| !address.is_of_commit()) {
             let (asking, request) = (client.clone(), Request::read(Path::new(&address.store), &address.key, 0));
-            let commit =
-                Pending::start(async move { asking.run(&request, || async { Ok(hub.commit().await?) }).await })?;
+            let commit = Pending::start(async move { asking.run(&request, || hub.commit()).await })?;
             client = self.client(&address.at(&self.wait(&commit)?))?;
         }
         // Of two threads that asked for the commit at once, the first decides.

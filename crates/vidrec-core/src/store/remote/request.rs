@@ -4,6 +4,7 @@
 //! object has an ETag. This module adds a limit for all of that together, and repeats what object_store does not:
 //! answers of the wrong length, and answers without an ETag that break off.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,16 @@ use object_store::{Attribute, GetOptions, GetRange, ObjectMeta};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::client::{RESPONSE, ResponseInfo, StoreApi};
-use super::failure::{Failure, Kind, cause, explain, failing, help_to_write, passing, refuse};
+use super::client::{RESPONSE, StoreApi};
+use super::failure::{Failure, Kind, ResponseInfo, cause, explain, failing, help_to_write, passing, refuse};
 use crate::store::storage::{Counters, add};
 use vidrec_format::allocation;
 use vidrec_format::error::Error;
 
-/// Requests in flight at a time. With ranges of 8 MiB, this fills 10 Gbit/s at 200 ms.
-const AT_A_TIME: usize = 32;
+/// Requests in flight at a time, if all are small. Those of 1 MiB or more count as [`LARGE`]: with ranges of 8 MiB, 32 at a
+/// time fill 10 Gbit/s at 200 ms.
+const AT_A_TIME: usize = 128;
+const LARGE: u64 = 4;
 /// Tries of a request whose answer object_store does not ask for again.
 const TRIES: u32 = 10;
 /// The rate at which bytes add to the time limit of a request, so that a slow link that works is not an error.
@@ -54,24 +57,6 @@ pub(super) enum Operation {
     Read,
     Write,
     Remove,
-}
-
-/// The failure of one try of a request.
-pub(super) enum AttemptError {
-    Store(object_store::Error),
-    Response(Failure),
-}
-
-impl From<object_store::Error> for AttemptError {
-    fn from(e: object_store::Error) -> Self {
-        AttemptError::Store(e)
-    }
-}
-
-impl From<Failure> for AttemptError {
-    fn from(failure: Failure) -> Self {
-        AttemptError::Response(failure)
-    }
 }
 
 /// The failure of a request. All who wait for the request share it.
@@ -138,7 +123,7 @@ impl Request {
     }
 
     /// The error that ends the request.
-    pub fn failed(&self, what: impl Into<String>, help: &'static str, tries: u64) -> FetchError {
+    pub fn failed(&self, what: impl Into<Cow<'static, str>>, help: &'static str, tries: u64) -> FetchError {
         self.ended(refuse(what, help), tries)
     }
 
@@ -150,7 +135,7 @@ impl Request {
     fn worded(&self, mut failure: Failure) -> Failure {
         if self.operation == Operation::Write && failure.kind == Kind::NotFound {
             let what = failure.what.replace("there is no such object", "there is no such bucket");
-            return Failure { what, help: "check its name; vidrec does not create buckets", kind: Kind::Other };
+            return refuse(what, "check its name; vidrec does not create buckets");
         }
         if self.operation != Operation::Read {
             failure.help = help_to_write(failure.help);
@@ -176,10 +161,10 @@ impl StoreClient {
     /// the server carried out may be lost.
     pub async fn run<T, F>(&self, request: &Request, make: impl Fn() -> F) -> Result<T, FetchError>
     where
-        F: Future<Output = Result<T, AttemptError>>,
+        F: Future<Output = object_store::Result<T>>,
     {
         // The semaphore is never closed.
-        let _permit = self.permits.acquire().await;
+        let _permits = self.permits.acquire_many((request.bytes >> 18).clamp(1, LARGE) as u32).await;
         let begin = Instant::now();
         let allowed = self.timeout.saturating_add(Duration::from_secs(request.bytes / SLOWEST_BYTES_PER_SECOND));
         // object_store ends its tries at the timeout, or a wait later, with a better error.
@@ -196,11 +181,10 @@ impl StoreClient {
             tries += answer.sent;
             let failure = match one {
                 Ok(Ok(given)) => return Ok(given),
-                Ok(Err(AttemptError::Response(failure))) => failure,
-                Ok(Err(AttemptError::Store(e))) => request.worded(explain(&e, &answer, &request.key)),
+                Ok(Err(e)) => request.worded(explain(&e, &answer, &request.key)),
                 Err(_) => last.take().unwrap_or_else(|| {
                     let Failure { what, help, kind } = failing(answer.status);
-                    Failure { what: format!("{what} in {} s", allowed.as_secs()), help, kind }
+                    Failure { what: format!("{what} in {} s", allowed.as_secs()).into(), help, kind }
                 }),
             };
             if again == 0 || failure.kind != Kind::Passing || begin.elapsed() >= allowed {
@@ -275,7 +259,7 @@ impl StoreClient {
         key: &Key,
         part: &Part,
         version: Option<&Version>,
-    ) -> Result<(Vec<u8>, ObjectMeta), AttemptError> {
+    ) -> object_store::Result<(Vec<u8>, ObjectMeta)> {
         let range = match part {
             Part::Range(range) => Some(GetRange::Bounded(range.clone())),
             Part::Whole(_) => None,
@@ -306,7 +290,7 @@ impl StoreClient {
         &self,
         mut body: impl StreamExt<Item = object_store::Result<impl AsRef<[u8]>>> + Unpin,
         wanted: u64,
-    ) -> Result<Vec<u8>, AttemptError> {
+    ) -> object_store::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let no_memory = |e: vidrec_format::error::Error| refuse(e.to_string(), "close other programs");
         while let Some(chunk) = body.next().await {

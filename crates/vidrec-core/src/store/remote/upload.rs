@@ -97,9 +97,8 @@ impl<'a> PartsUpload<'a> {
             return Err(Error::usage("the store does not support uploads in parts").file(bucket.path(name)));
         };
         let (request, of_request, parts) = (bucket.request(name, Operation::Write, 0)?, client.clone(), store.clone());
-        let id = Pending::start(async move {
-            of_request.run(&request, || async { Ok(parts.create_multipart(&request.key).await?) }).await
-        })?;
+        let id =
+            Pending::start(async move { of_request.run(&request, || parts.create_multipart(&request.key)).await })?;
         let id = bucket.wait(&id, 0, Some(&mut || progress(0)))?;
         Ok(PartsUpload { bucket, client, name, store, id, pending: VecDeque::new(), done: Vec::new() })
     }
@@ -124,9 +123,7 @@ impl<'a> PartsUpload<'a> {
         let (client, request) = (self.client.clone(), self.bucket.request(self.name, Operation::Write, length)?);
         let (store, id, payload) = (self.store.clone(), self.id.clone(), PutPayload::from(part));
         let pending = Pending::start(async move {
-            client
-                .run(&request, || async { Ok(store.put_part(&request.key, &id, number, payload.clone()).await?) })
-                .await
+            client.run(&request, || store.put_part(&request.key, &id, number, payload.clone())).await
         })?;
         self.pending.push_back((pending, length));
         Ok(())
@@ -146,9 +143,7 @@ impl<'a> PartsUpload<'a> {
         let (client, request) = (self.client.clone(), self.bucket.request(self.name, Operation::Write, 0)?);
         let (store, id, parts) = (self.store.clone(), self.id.clone(), self.done.clone());
         let completed = Pending::start(async move {
-            let completed = client
-                .run(&request, || async { Ok(store.complete_multipart(&request.key, &id, parts.clone()).await?) })
-                .await;
+            let completed = client.run(&request, || store.complete_multipart(&request.key, &id, parts.clone())).await;
             match completed {
                 // The answer to an earlier try was lost: the object exists, and the parts are gone.
                 Err(e) if e.is(Kind::NotFound) && e.tries() > 1 && has_length(&client, &request, length).await? => {
@@ -184,8 +179,7 @@ impl<'a> PartsUpload<'a> {
         let (client, request) = (self.client.clone(), self.bucket.request(self.name, Operation::Remove, 0)?);
         let (store, id) = (self.store.clone(), self.id.clone());
         let aborted = Pending::start(async move {
-            if_found(client.run(&request, || async { Ok(store.abort_multipart(&request.key, &id).await?) }).await)
-                .map(drop)
+            if_found(client.run(&request, || store.abort_multipart(&request.key, &id)).await).map(drop)
         })?;
         let begin = Instant::now();
         let late = || Error::interrupted("the server did not answer in time");

@@ -81,12 +81,6 @@ impl Item {
         }
     }
 
-    /// Compares a length in bytes with the listed one.
-    pub fn prove_length(&self, found: u64) -> Result<()> {
-        let listed = self.length.unwrap_or(found);
-        same("fetch-digest", "length", &listed.to_string(), &found.to_string()).map_err(|e| e.file(&self.location))
-    }
-
     /// Refuses a length in bytes that is not the listed one, or that is impossible for a file with this description
     /// in `dataset.json`.
     pub fn check_length(&self, found: u64) -> Result<()> {

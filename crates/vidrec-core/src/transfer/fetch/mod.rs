@@ -14,9 +14,7 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::dataset::edit;
-use crate::dataset::edit::{Changes, EditOptions, Selection};
-use crate::dataset::{Dataset, writer};
+use crate::dataset::writer;
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::folder;
 use crate::store::disk::map::MappedFile;
@@ -40,8 +38,6 @@ pub(crate) use item::{Item, items};
 pub struct FetchOptions {
     /// How the remote data set is read.
     pub storage: Storage,
-    /// Which clips to fetch. Default `None`: all clips, in the same files.
-    pub selection: Option<Selection>,
     /// Replace another, existing data set. Off by default: such a data set is an error.
     pub overwrite: bool,
 }
@@ -80,10 +76,7 @@ pub struct FetchReport {
 /// [`overwrite`](FetchOptions::overwrite) a fetch brings a copy up to date. An item of `progress` is a byte of the record
 /// files.
 ///
-/// With a [`selection`](FetchOptions::selection), this writes some of the clips, as
-/// [`subset`](crate::dataset::edit::subset) does, and reads no others. An item of `progress` is then a clip. Such a
-/// call starts over after an interruption, but downloads nothing again that is in a
-/// [`cache`](crate::store::storage::Storage::cache).
+/// [`subset`](crate::dataset::edit::subset) fetches some of the clips.
 ///
 /// ```no_run
 /// use vidrec::FetchOptions;
@@ -111,39 +104,12 @@ pub fn fetch(
         return Err(e.help("use it where it is, or copy its folder"));
     }
     refuse_to_write(out)?;
-    match &options.selection {
-        Some(selection) => fetch_clips(location, out, selection, options, progress),
-        None => {
-            let is_new = !out.exists();
-            let fetched = fetch_all(location, out, options, progress);
-            if is_new && fetched.is_err() {
-                folder::remove_if_empty(out);
-            }
-            fetched
-        }
+    let is_new = !out.exists();
+    let fetched = fetch_all(location, out, options, progress);
+    if is_new && fetched.is_err() {
+        folder::remove_if_empty(out);
     }
-}
-
-fn fetch_clips(
-    location: &Path,
-    out: &Path,
-    selection: &Selection,
-    options: &FetchOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<FetchReport> {
-    let set = Dataset::open_with(location, options.storage.clone())?;
-    let how = EditOptions { overwrite: options.overwrite, ..EditOptions::default() };
-    let written = edit::subset(&set, selection, &Changes::default(), out, &how, progress)?;
-    Ok(FetchReport {
-        output: written.output,
-        clips: written.clips,
-        frames: written.frames,
-        shards: written.shards,
-        bytes: written.bytes,
-        kept_bytes: 0,
-        remote: set.remote_stats().unwrap_or_default(),
-        left_behind: written.left_behind,
-    })
+    fetched
 }
 
 fn fetch_all(
