@@ -55,7 +55,6 @@
 //! | `check` | find clips that a person should look at (feature `cli`) |
 //! | [`edit`] | merge, append, split, subset; with other labels, attributes or shards |
 //! | [`dataset_json`] | the list of shards |
-//! | `cache` | blocks of remote data sets that are kept on disk: show, clear |
 //! | `report` | pages about data sets (feature `cli`) |
 //! | `interop` | import and export other projects' data sets (feature `cli`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
@@ -83,8 +82,6 @@ pub mod report;
 #[cfg(feature = "cli")]
 #[doc(inline)]
 pub use report::check;
-#[doc(inline)]
-pub use vidrec_core::store::cache;
 #[doc(inline)]
 pub use vidrec_format::sampler::order;
 #[cfg(feature = "pack")]

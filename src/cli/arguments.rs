@@ -1,38 +1,9 @@
-//! Arguments that several commands take: clips by number (`5`, `3-7`, `all`) and by class, words, pairs, numbers of threads.
+//! Arguments that several commands take: clips by number (`5`, `3-7`, `all`), words, pairs, numbers of threads.
 
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantNames;
-
-use crate::Dataset;
-use crate::cli::Failure;
-use crate::edit::Selection;
-
-/// Which clips: all of them, unless something is given.
-#[derive(clap::Args)]
-pub struct ClipArgs {
-    /// Clips by number, counted from 0: 5, 3-7 or all, with commas between.
-    #[arg(long, value_name = "RANGES", value_delimiter = ',')]
-    clips: Vec<ClipRange>,
-    /// Clips of this class, by name, or by number where classes have no names. May be given several times: any of them.
-    #[arg(long, value_name = "CLASS")]
-    class: Vec<String>,
-}
-
-impl ClipArgs {
-    /// What the library takes; `None` for all clips. Opens the data set if it has to know how many clips there are.
-    pub fn selection(&self, open: impl FnOnce() -> Result<Dataset, Failure>) -> Result<Option<Selection>, Failure> {
-        if self.clips.is_empty() && self.class.is_empty() {
-            return Ok(None);
-        }
-        let list = match self.clips.is_empty() {
-            true => None,
-            false => Some(ordinals(&self.clips, open()?.len())?.into()),
-        };
-        Ok(Some(Selection { classes: self.class.clone(), list, ..Selection::default() }))
-    }
-}
 
 /// Some clips, by their ordinals.
 #[derive(Debug, Clone, PartialEq, Eq)]

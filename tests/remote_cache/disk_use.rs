@@ -12,12 +12,11 @@ pub fn segments(cache: &Path) -> Vec<PathBuf> {
         // Files and folders come and go.
         std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
     };
-    let files = named(&cache.join("objects")).into_iter().flat_map(|object| named(&object));
-    files.filter(|file| file.extension().is_none()).collect()
+    named(&cache.join("objects")).into_iter().flat_map(|object| named(&object)).collect()
 }
 
 /// Bytes of the segments of a cache.
-fn bytes(cache: &Path) -> u64 {
+pub fn bytes(cache: &Path) -> u64 {
     segments(cache).into_iter().map(|file| std::fs::metadata(file).map_or(0, |meta| meta.len())).sum()
 }
 

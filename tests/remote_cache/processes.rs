@@ -1,9 +1,7 @@
 //! Several processes with loaders on one cache at the same time.
 
-use vidrec::cache;
-
-use crate::remote_cache::disk_use::Watch;
-use crate::remote_cache::served::{PAGE, Served, kept};
+use crate::remote_cache::disk_use::{Watch, bytes};
+use crate::remote_cache::served::{PAGE, Served};
 use crate::remote_cache::worker::Job;
 
 /// Runs processes that begin together. Returns the bytes of record files that they downloaded.
@@ -33,7 +31,7 @@ fn each_clip_is_downloaded_once_for_all_ranks() {
     assert!(came <= most && came * 10 > served.record_bytes() * 9, "{came} of {}", served.record_bytes());
     // Each rank has clips that the other one had. The first page of a record file comes when it is opened: two are later.
     assert_eq!(together(&served, [job(2, 0), job(2, 1)]), 2 * 2 * PAGE);
-    assert!(cache::show(folder.path()).unwrap().bytes <= limit);
+    assert!(bytes(folder.path()) <= limit);
 }
 
 #[test]
@@ -43,8 +41,8 @@ fn what_does_not_fit_is_downloaded_by_each() {
     let watch = Watch::of(folder.path(), limit);
     let job = |seed| Job { seed, epochs: 2, ..Job::new(&served, folder.path(), limit) };
     let came = together(&served, [0, 1, 2, 3].map(job));
-    let (all, kept) = (served.record_bytes(), kept(folder.path()));
-    assert!(cache::show(folder.path()).unwrap().bytes <= limit);
+    let (all, kept) = (served.all_bytes(), bytes(folder.path()));
+    assert!(bytes(folder.path()) <= limit);
     watch.end();
     assert!(kept * 100 > all * 40 && kept <= all / 2, "{kept} of {all}");
     // Four times two epochs, and what is kept comes once.

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use vidrec::{Batch, Dataset, Loader, LoaderOptions, Storage, cache};
+use vidrec::{Batch, Dataset, Loader, LoaderOptions, Storage};
 
 use crate::common::{self, sample_data_sets};
 
@@ -105,10 +105,4 @@ pub fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
 pub fn clips(batches: &[Batch]) -> Vec<u64> {
     let all = batches.iter().flat_map(|batch| batch.clips.iter().zip(&batch.mask));
     all.filter(|(_, counts)| **counts).map(|(&clip, _)| clip).collect()
-}
-
-/// Bytes of record files in a cache; 0 if there is none yet.
-pub fn kept(dir: &Path) -> u64 {
-    let objects = cache::show(dir).map_or(Vec::new(), |report| report.objects);
-    objects.iter().filter(|object| object.location.ends_with(".rec")).map(|object| object.bytes).sum()
 }

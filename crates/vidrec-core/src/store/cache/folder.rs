@@ -15,7 +15,7 @@ use vidrec_format::error::{Error, Result};
 /// The least limit of a cache, and the least that is kept of a range that does not fit as a whole.
 pub(super) const LEAST_BYTES: u64 = 4096;
 /// The version of everything in the folder.
-pub(super) const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// The longest wait for the lock of the cache. Without it, bytes that were fetched are not kept.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// A process that found no room looks for room again after this time.
@@ -50,7 +50,7 @@ pub(crate) struct DiskCache {
 pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
     private::create_folder_all(dir)?;
     let has = read_used(dir).unwrap_or_default();
-    let room = folder::free_space(dir)?.saturating_add(has.0).saturating_sub(folder::total_space(dir)? / 10);
+    let room = folder::free_space(dir)?.saturating_add(has).saturating_sub(folder::total_space(dir)? / 10);
     Ok(room.max(LEAST_BYTES))
 }
 
@@ -115,7 +115,7 @@ impl DiskCache {
     pub(super) fn lock(&self) -> Result<Option<Used<'_>>> {
         let Some(lock) = Lock::within(&self.dir.join(LOCK), LONGEST_WAIT)? else { return Ok(None) };
         let (file, known) = (private::open(&self.dir.join(USED))?, read_used(&self.dir));
-        let mut used = Used { cache: self, file, _lock: lock, bytes: known.map_or(0, |(bytes, _)| bytes) };
+        let mut used = Used { cache: self, file, _lock: lock, bytes: known.unwrap_or_default() };
         if known.is_none() {
             used.count()?;
         }
@@ -157,13 +157,6 @@ impl Used<'_> {
         self.set(self.bytes.saturating_sub(bytes))
     }
 
-    /// Counts the bytes anew.
-    pub fn recount(&mut self) -> Result<u64> {
-        self.count()?;
-        self.set(self.bytes)?;
-        Ok(self.bytes)
-    }
-
     fn left(&self) -> u64 {
         self.cache.limit.saturating_sub(self.bytes)
     }
@@ -190,15 +183,13 @@ impl Used<'_> {
     fn set(&mut self, bytes: u64) -> Result<()> {
         self.bytes = bytes;
         // The text is always of the same length.
-        private::write(&self.file, &self.cache.dir.join(USED), 0, &format!("{bytes:020} {:020}\n", self.cache.limit))
+        private::write(&self.file, &self.cache.dir.join(USED), 0, &format!("{bytes:020}\n"))
     }
 }
 
-/// The bytes of all segments, and the limit of the process that wrote last; `None` if they are not known.
-pub(super) fn read_used(dir: &Path) -> Option<(u64, u64)> {
-    let text = private::read(&dir.join(USED)).ok()?;
-    let (bytes, limit) = text.strip_suffix('\n')?.split_once(' ')?;
-    Some((bytes.parse().ok()?, limit.parse().ok()?))
+/// The bytes of all segments; `None` if they are not known.
+fn read_used(dir: &Path) -> Option<u64> {
+    private::read(&dir.join(USED)).ok()?.strip_suffix('\n')?.parse().ok()
 }
 
 /// The folder of an object.

@@ -3,28 +3,23 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::folder::{DiskCache, FORMAT, KEY_DIGITS};
+use super::folder::{DiskCache, KEY_DIGITS};
 use super::segments::{HEADER_BYTES, Segments, Stored, forgotten, header};
 use crate::store::disk::open_files::{read_exact_at, write_all_at};
 use crate::store::disk::private;
-use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::per_process::PerProcess;
 use crate::store::storage::{Counters, add};
 use vidrec_format::allocation;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 
-const OBJECT_JSON: &str = "object.json";
-/// The largest `object.json` that is read.
-const LONGEST: u64 = 1 << 20;
 /// The most bytes of a range in a segment. A kill loses at most the range that is being written.
 const RANGE_BYTES: u64 = 1 << 20;
 /// Segments that stay open.
@@ -34,35 +29,16 @@ const RENEWED: Duration = Duration::from_secs(60);
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// One version of one object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Identity {
-    format: u32,
-    pub location: String,
-    pub version: String,
-    pub length: u64,
-}
-
-impl Identity {
-    /// The name of the object's folder.
-    fn key(&self) -> String {
-        let mut digest = Sha256::new();
-        // The lengths are included, so that no two identities produce the same bytes.
-        for text in [&self.location, &self.version] {
-            digest.update((text.len() as u64).to_le_bytes());
-            digest.update(text);
-        }
-        digest.update(self.length.to_le_bytes());
-        hex(&digest.finalize())[..KEY_DIGITS].to_owned()
+/// Returns the name of the folder of one version of an object.
+fn key((location, version, length): (&str, &str, u64)) -> String {
+    let mut digest = Sha256::new();
+    // The lengths are included, so that no two versions produce the same bytes.
+    for text in [location, version] {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
     }
-
-    /// Reads the identity of the object in a folder; `None` if there is none that this version of vidrec knows.
-    pub fn read(object: &Path) -> Option<Self> {
-        let text = read_regular(&object.join(OBJECT_JSON), LONGEST, Links::Refuse).ok()?;
-        let identity: Self = serde_json::from_slice(&text).ok()?;
-        let is_here = object.file_name().is_some_and(|name| *name == *identity.key());
-        (identity.format == FORMAT && is_here).then_some(identity)
-    }
+    digest.update(length.to_le_bytes());
+    hex(&digest.finalize())[..KEY_DIGITS].to_owned()
 }
 
 /// The ranges of an object that are on this machine.
@@ -71,7 +47,8 @@ pub(crate) struct CachedObject {
     cache: Arc<DiskCache>,
     /// The number of this object among all that this process has opened.
     number: u64,
-    identity: Identity,
+    /// The bytes of the whole object.
+    length: u64,
     dir: PathBuf,
     counters: Arc<Counters>,
     segments: PerProcess<Mutex<Segments>>,
@@ -83,14 +60,12 @@ pub(crate) struct CachedObject {
 
 impl CachedObject {
     /// An object by its location without secrets, its ETag or generation, and its length. Nothing is created yet.
-    pub fn new(cache: Arc<DiskCache>, (location, version, length): (&str, &str, u64), counters: Arc<Counters>) -> Self {
-        let (location, version) = (location.to_owned(), version.to_owned());
-        let identity = Identity { format: FORMAT, location, version, length };
-        let dir = cache.object(&identity.key());
+    pub fn new(cache: Arc<DiskCache>, version: (&str, &str, u64), counters: Arc<Counters>) -> Self {
+        let dir = cache.object(&key(version));
         cache.reads(&dir);
         let number = NUMBER.fetch_add(1, Relaxed);
         let (segments, own, renewed) = Default::default();
-        CachedObject { cache, number, identity, dir, counters, segments, own, renewed }
+        CachedObject { cache, number, length: version.2, dir, counters, segments, own, renewed }
     }
 
     /// Whether all of a range is here.
@@ -101,7 +76,7 @@ impl CachedObject {
     fn covering(&self, range: &Range<u64>) -> Option<Vec<(Range<u64>, Stored)>> {
         let mut segments = self.segments.lock();
         segments.ranges.covering(range).or_else(|| {
-            segments.refresh(&self.dir, self.identity.length);
+            segments.refresh(&self.dir, self.length);
             segments.ranges.covering(range)
         })
     }
@@ -153,7 +128,7 @@ impl CachedObject {
         self.cache.reads(&self.dir);
         let mut own = self.own.lock();
         let mut segments = self.segments.lock();
-        segments.refresh(&self.dir, self.identity.length);
+        segments.refresh(&self.dir, self.length);
         let missing = segments.ranges.missing(&(start..start + bytes.len() as u64));
         drop(segments);
         let pieces = missing.into_iter().flat_map(|range| {
@@ -209,11 +184,6 @@ impl CachedObject {
         self.dir.parent().map_or(Ok(()), private::create_folder)?;
         private::create_folder(&self.dir)?;
         let io = |e| Error::io("create", &self.dir, e);
-        if !self.dir.join(OBJECT_JSON).exists() {
-            let new = self.dir.join(format!("new-{}", std::process::id()));
-            let json = serde_json::to_vec_pretty(&self.identity).map_err(|e| io(e.into()))?;
-            private::put(&new, &self.dir.join(OBJECT_JSON), &json).map_err(io)?;
-        }
         for segment in 0.. {
             match private::create_new(&self.segment(segment)) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
@@ -226,7 +196,7 @@ impl CachedObject {
     /// Forgets the ranges with bytes of a range, because they proved wrong.
     pub fn forget(&self, range: &Range<u64>) {
         let mut segments = self.segments.lock();
-        segments.refresh(&self.dir, self.identity.length);
+        segments.refresh(&self.dir, self.length);
         for (segment, header) in segments.remove(range) {
             // Processes that know of the range, and one that opens the cache if this fails, find the error by themselves.
             let file = private::open_to_write(&self.segment(segment));
@@ -241,6 +211,8 @@ impl CachedObject {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -290,44 +262,29 @@ mod tests {
                 let segments = cached.segments.lock();
                 kept.iter_mut().zip(0u64..).for_each(|(kept, at)| *kept &= segments.ranges.covering(&(at..at + 1)).is_some());
             }
-            let report = super::super::show(&dir).unwrap();
-            prop_assert!(report.bytes > 0 && report.bytes == report.objects[0].bytes);
         }
     }
 
     #[test]
-    fn a_cache_is_opened_and_shown_while_others_open_it() {
+    fn a_cache_is_opened_while_others_open_it() {
         let dir = tempfile::tempdir().unwrap();
-        let open = || {
-            DiskCache::open(dir.path(), 1 << 20).unwrap();
-            super::super::show(dir.path()).unwrap();
-        };
+        let open = || _ = DiskCache::open(dir.path(), 1 << 20).unwrap();
         std::thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(|| (0..100).for_each(|_| open()))));
     }
 
     #[test]
-    fn damaged_segments_and_identities_are_not_used() {
+    fn damaged_segments_are_not_used() {
         let dir = tempfile::tempdir().unwrap();
         let (mut buffer, all) = (Vec::new(), content(0..1 << 20));
         for cut in [0, 15, 16, 5000, (1 << 20) + 15] {
             object(dir.path(), 1 << 30, 1 << 20).store(0, &all);
-            let segments = std::fs::read_dir(object(dir.path(), 1 << 30, 1 << 20).dir).unwrap().flatten();
-            for segment in segments.filter(|entry| entry.path().extension().is_none()) {
+            for segment in std::fs::read_dir(object(dir.path(), 1 << 30, 1 << 20).dir).unwrap().flatten() {
                 File::options().write(true).open(segment.path()).unwrap().set_len(cut).unwrap();
             }
             let cached = object(dir.path(), 1 << 30, 1 << 20);
             assert!(!cached.read(0..1 << 20, &mut buffer).unwrap(), "{cut}");
             cached.store(0, &all);
             assert!(cached.read(0..1 << 20, &mut buffer).unwrap() && buffer == all, "{cut}");
-        }
-        let (cached, json) = (object(dir.path(), 1 << 30, 1 << 20), "object.json");
-        assert_eq!(Identity::read(&cached.dir), Some(cached.identity.clone()));
-        let text = std::fs::read_to_string(cached.dir.join(json)).unwrap();
-        let (half, deep) = (text[..text.len() / 2].to_owned(), "[".repeat(1 << 17));
-        for changed in [text.replace("\"format\": 3", "\"format\": 4"), text.replace("etag", "other"), half, deep] {
-            assert_ne!(changed, text);
-            std::fs::write(cached.dir.join(json), changed).unwrap();
-            assert_eq!(Identity::read(&cached.dir), None);
         }
     }
 }

@@ -159,13 +159,6 @@ pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
     file.set_len(length)
 }
 
-/// Writes a file that appears when it is complete. It has the name `temporary` before.
-pub(crate) fn put(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(temporary);
-    file?.write_all(bytes)?;
-    std::fs::rename(temporary, path)
-}
-
 /// Opens a small file that only this user can read, and creates it if it does not exist.
 pub(crate) fn open(path: &Path) -> Result<File> {
     let opened = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path);
