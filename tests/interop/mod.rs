@@ -8,26 +8,22 @@ use std::path::{Path, PathBuf};
 
 use crate::common::gulpio_folder::write_chunk;
 use crate::common::names::file;
+use crate::common::rich::assert_verifies as assert_whole;
+use crate::common::tree;
 use serde_json::json;
 use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, gulp, mxnet, texts};
-use vidrec::jpeg::Encoder;
 use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
-    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, RepairOptions, VerifyOptions, Writer, WriterOptions,
-    no_progress, repair, verify,
+    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, RepairOptions, Writer, WriterOptions, no_progress, repair,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
 fn jpeg(n: u64) -> Vec<u8> {
-    let mut picture = Planes::new(64, 48).unwrap();
-    picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = ((i as u64 * (n + 3) + n * 29) % 251) as u8);
-    let mut jpeg = Vec::new();
-    Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-    jpeg
+    crate::common::jpeg((64, 48), n as u32)
 }
 
-/// The same as 4:2:0 without restart markers.
+/// Another one, as 4:2:0 without restart markers.
 fn plain_jpeg(n: u64) -> Vec<u8> {
     let pixels: Vec<u8> = (0..64 * 48 * 3).map(|i| ((i * (n + 2)) % 253) as u8).collect();
     let image = turbojpeg::Image {
@@ -81,11 +77,6 @@ fn content(path: &Path) -> Vec<String> {
         format!("{:?} {names:?} {size:?} {frames:?}", clip.label())
     };
     set.clips().map(|c| clip(c.unwrap())).collect()
-}
-
-fn assert_whole(path: &Path) {
-    let report = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut no_progress).unwrap();
-    assert!(report.ok, "{:#?}", report.problems);
 }
 
 /// Imports whole files with the default options.
@@ -367,9 +358,7 @@ fn each_line_of_json_is_a_clip_without_frames() {
     assert_eq!(found, expected.map(|(label, source, text)| (label, source.to_owned(), text.to_owned())));
     assert_whole(&at("texts"));
     texts::import(&files, &at("again"), &options, &mut no_progress).unwrap();
-    for name in fs::read_dir(at("texts")).unwrap().map(|entry| entry.unwrap().file_name()) {
-        assert_eq!(fs::read(at("texts").join(&name)).unwrap(), fs::read(at("again").join(&name)).unwrap());
-    }
+    assert_eq!(tree(&at("texts")), tree(&at("again")));
 }
 
 #[test]
