@@ -176,7 +176,7 @@ fn episodes_have_exactly_their_frames() {
 fn a_data_set_of_lerobot_is_refused() {
     let robot = Robot::new();
     Room::write(&robot, "robot/meta/info.json", "{\"codebase_version\": \"v3.0\"}");
-    robot.refused(1, "robot", &[], &["vidrec.convert.from_lerobot"]);
+    robot.says(1, "robot", &[], &["vidrec.convert.from_lerobot"]);
 }
 
 /// Writes a manifest of each camera of each episode.

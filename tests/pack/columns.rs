@@ -101,13 +101,13 @@ fn columns_of_times_are_named_by_options_and_never_half_taken() {
     assert_eq!(report["notes"], json!([]));
     let refused = |list: &str, why: &str| {
         dir.write("in/list.csv", list);
-        dir.refused(1, "in/list.csv", &[], &[why]);
+        dir.says(1, "in/list.csv", &[], &[why]);
     };
     refused("path,begin,end\nx/1,0,1\n", r#"set start_column = "begin" if it has seconds"#);
     refused("video_file,label\nx/1,a\n", r#"if "video_file" has the paths, set path_column = "video_file""#);
     dir.write("list.csv", "path\nx/1\ny/1\n");
     let words = ["none of its videos is there", "to look elsewhere, set root"];
-    dir.refused(1, "list.csv", &[], &words);
+    dir.says(1, "list.csv", &[], &words);
 }
 
 #[test]

@@ -90,9 +90,9 @@ fn a_picture_that_is_too_large_is_refused_with_its_size() {
     let header = [&40_000u32.to_be_bytes()[..], &30_000u32.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
     let png = [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &header), chunk(b"IDAT", &[0; 20]), chunk(b"IEND", &[])];
     let picture = room.write("in/large/1.png", png.concat());
-    room.refused(1, "in", &[], &["stage limit", "1.png", "too large", "40000x30000", "268435456"]);
+    room.says(1, "in", &[], &["stage limit", "1.png", "too large", "40000x30000", "268435456"]);
     image::RgbImage::new(64, 48).save(picture).unwrap();
-    room.refused(1, "in", &["--max-pixels", "1000"], &["stage limit", "64x48", "1000"]);
+    room.says(1, "in", &["--max-pixels", "1000"], &["stage limit", "64x48", "1000"]);
 }
 
 /// Decoders that return -1 would otherwise quote an error of the system.
@@ -125,7 +125,7 @@ fn a_picture_that_only_its_decoder_finds_too_large_is_refused_with_its_size() {
     // In the header of the track, and in the description of its samples.
     let bytes = replace(&bytes, &[4, 0, 0, 0, 3, 0, 0, 0], &[0, 64, 0, 0, 0, 48, 0, 0]);
     fs::write(&path, replace(&bytes, &[4, 0, 3, 0], &[0, 64, 0, 48])).unwrap();
-    room.refused(1, "in", &["--max-pixels", "10000"], &["stage limit", "too large", "1024x768", "10000"]);
+    room.says(1, "in", &["--max-pixels", "10000"], &["stage limit", "too large", "1024x768", "10000"]);
 }
 
 #[test]
@@ -140,11 +140,11 @@ fn times_that_are_guessed_or_out_of_order_are_counted() {
     // A container without times is no fault of the video.
     let guessed = room.report(0, "in/a.avi", &[]);
     assert!(guessed["guessed_times"].as_u64() > Some(0) && guessed["unordered_times"] == 0, "{guessed}");
-    assert!(guessed["notes"].to_string().contains("without times in their files"), "{guessed}");
+    room.says(0, "in/a.avi", &["--json"], &["without times in their files"]);
     assert_eq!(facts(&room.set().clip(0).unwrap())["guessed_times"], guessed["guessed_times"]);
 
     let unordered = room.report(3, "in/b.mp4", &[]);
     assert!(unordered["unordered_times"].as_u64() > Some(0), "{unordered}");
-    assert!(unordered["warnings"].to_string().contains("times out of order"), "{unordered}");
+    room.says(3, "in/b.mp4", &["--json"], &["times out of order"]);
     assert_eq!(facts(&room.set().clip(0).unwrap())["unordered_times"], unordered["unordered_times"]);
 }

@@ -49,13 +49,13 @@ fn common_encryption_in_mp4() {
     make(&videos, &[&key[..], &cenc].concat(), "cenc.mp4");
     let words = ["stage stream", "the video is encrypted", "decrypt it"];
     for more in [&[][..], &["--no-isolate"], &["--decode-all"]] {
-        videos.refused(1, "cenc.mp4", more, &words);
+        videos.says(1, "cenc.mp4", more, &words);
     }
     // The same with the index before the pictures, and in fragments.
     make(&videos, &[&key[..], &cenc, &["-movflags", "faststart"]].concat(), "first.mp4");
-    videos.refused(1, "first.mp4", &[], &words);
+    videos.says(1, "first.mp4", &[], &words);
     make(&videos, &[&key[..], &cenc, &["-movflags", "frag_keyframe+empty_moov"]].concat(), "fragments.mp4");
-    videos.refused(1, "fragments.mp4", &[], &words);
+    videos.says(1, "fragments.mp4", &[], &words);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn encryption_in_matroska() {
     make(&videos, &["-write_crc32", "0", "-metadata:s:v", &format!("title={NAME}")], "video.mkv");
     assert!(videos.pack("video.mkv", &[]).status.success());
     encrypt(&videos.path("video.mkv"), NAME);
-    videos.refused(1, "video.mkv", &[], &["stage stream", "the video is encrypted", "ContentEncryption"]);
+    videos.says(1, "video.mkv", &[], &["stage stream", "the video is encrypted", "ContentEncryption"]);
 }
 
 #[test]
@@ -81,5 +81,5 @@ fn encrypted_sound_matters_where_sound_is_asked_for() {
     let run = videos.pack("sound.mkv", &[]);
     assert!(run.status.success(), "{}", stderr(&run));
     let words = ["stage track", "the sound is encrypted", "ContentEncryption"];
-    videos.refused(1, "sound.mkv", &["--audio", "16000"], &words);
+    videos.says(1, "sound.mkv", &["--audio", "16000"], &words);
 }

@@ -316,7 +316,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     assert_eq!(single.draws(), 1);
     let first: Vec<_> = single.clips().map(|c| indexes(&c.unwrap())).collect();
     assert_eq!(first, [&all[0][..], &all[3], &all[6]], "draw 0 is what a pack without draws takes");
-    bench.refused(2, bench.path("videos"), &["--draws", "2"], &["random-clip"]);
+    bench.says(2, bench.path("videos"), &["--draws", "2"], &["random-clip"]);
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn folders_of_frames_are_clips() {
     let same: Vec<Vec<u8>> = video.clip(0).unwrap().frames().map(|f| f.unwrap().jpeg().to_vec()).collect();
     assert!(frames == same, "the same pictures in a lossless video give the same bytes");
 
-    bench.refused(1, bench.path("root"), &["--fps", "5"], &["give their frame rate"]);
+    bench.says(1, bench.path("root"), &["--fps", "5"], &["give their frame rate"]);
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn pictures_of_folders_are_clips_of_one_frame() {
     bench.make("root/dogs/v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
     bench.write("root/dogs/bad.png", "no picture");
     let words = ["dogs/bad.png", "ignored 1 .mp4 file, such as dogs/v.mp4"];
-    bench.refused(3, bench.path("root"), &["--images", "--size", "32"], &words);
+    bench.says(3, bench.path("root"), &["--images", "--size", "32"], &words);
     let set = bench.set();
     let facts = |clip: vidrec::Clip<'_>| {
         let (source, class) = (clip.source().unwrap().to_string(), clip.class().unwrap().to_string());
@@ -366,7 +366,7 @@ fn pictures_of_folders_are_clips_of_one_frame() {
 
     let kept = bench.packed(bench.path("root/cats"), &["--images", "--quality", "original"]);
     assert_eq!(jpegs(&kept, 1), fs::read(bench.path("root/cats/2.jpg")).unwrap());
-    bench.refused(2, bench.path("root"), &["--images", "--fps", "2"], &["omit --images"]);
+    bench.says(2, bench.path("root"), &["--images", "--fps", "2"], &["omit --images"]);
 }
 
 /// Writes a picture of four quarters in other shades of gray, with an orientation in its EXIF data.
@@ -458,12 +458,12 @@ fn jpegs_pass_through_byte_for_byte() {
 
     let whole = fs::read(bench.path("root/c/00002.jpg")).unwrap();
     bench.write("root/c/00002.jpg", &whole[..whole.len() / 2]);
-    bench.refused(1, bench.path("root"), &["--all", "--quality", "original"], &["00002.jpg"]);
+    bench.says(1, bench.path("root"), &["--all", "--quality", "original"], &["00002.jpg"]);
 
     // Orientation 6 in EXIF: shown a quarter turned.
     let exif = *b"\xff\xe1\x00\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
     bench.write("root/c/00002.jpg", [&whole[..2], &exif, &whole[2..]].concat());
-    bench.refused(1, bench.path("root"), &["--all", "--quality", "original"], &["EXIF"]);
+    bench.says(1, bench.path("root"), &["--all", "--quality", "original"], &["EXIF"]);
 }
 
 #[test]

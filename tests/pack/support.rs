@@ -67,9 +67,9 @@ impl Room {
         serde_json::from_slice(&run.stdout).unwrap()
     }
 
-    /// Fails to pack with this status, and says all of these words.
+    /// Packs with this status, and says all of these words on standard error.
     #[track_caller]
-    pub fn refused(&self, status: i32, input: impl AsRef<OsStr>, more: &[&str], words: &[&str]) {
+    pub fn says(&self, status: i32, input: impl AsRef<OsStr>, more: &[&str], words: &[&str]) {
         let run = self.pack(input, more);
         let said = stderr(&run);
         assert_eq!(run.status.code(), Some(status), "{more:?}: {said}");
