@@ -1,7 +1,6 @@
 //! The subcommands that look at a data set, from outside, where names are long and classes have odd labels.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
@@ -73,27 +72,6 @@ fn a_table_of_changes_has_some_thousand_columns_at_most() {
     for (table, why) in [("wide", "expected at most 4096, found 5001"), ("negative", "label -1 is negative")] {
         assert!(place.error(&format!("subset set --changes {table}.csv -o out"), 1).contains(why), "{table}");
         assert!(!place.at("out").exists());
-    }
-}
-
-/// The system kills the program in the middle of a write, where a file gets longer than it may.
-#[cfg(unix)]
-#[test]
-fn what_is_killed_in_a_write_leaves_no_half_of_a_file() {
-    let (folder, _) = common::set(2, 1, (640, 480));
-    let place = Place(folder);
-    for (line, made) in [("export frames set -o out", "out/000001/000.jpg"), ("view set -o sheet.png", "sheet.png")] {
-        let limited = format!("ulimit -f 1; exec {} {line}", env!("CARGO_BIN_EXE_vidrec"));
-        let run = Command::new("sh").args(["-c", &limited]).current_dir(place.0.path()).output().unwrap();
-        assert!(!run.status.success(), "{line}");
-        assert!(!place.at(made).exists(), "{line}: half of it is there");
-        place.run(line, 0);
-        let files = common::tree(place.0.path());
-        assert!(
-            files.contains_key(made) && !files.keys().any(|name| name.ends_with(".tmp")),
-            "{line}: {:?}",
-            files.keys()
-        );
     }
 }
 

@@ -146,21 +146,10 @@ fn bench_measures_what_was_asked_for() {
 }
 
 #[test]
-#[ignore = "full: every way of loading"]
-fn bench_takes_every_way_of_loading() {
+#[ignore = "full: many runs"]
+fn bench_takes_epochs_cold_files_tunes_and_keeps_decoded_frames() {
     let videos = Videos::make();
     videos.pack("set", " --size 80x60");
-    // No spaces: they would end an argument.
-    for more in [
-        r#"{"frames":{"Run":{"count":3,"stride":2}},"color":{"brightness":0.4}} crop=32"#,
-        r#"crop={"ThreeCrop":{"size":32,"resize":[40,50]}} order={"Blocks":{"block":2,"window":2}}"#,
-        r#"frames={"Views":{"views":3,"count":2}} on_bad_frame=substitute --io read"#,
-        r#"order={"Homes":{"homes":2,"exchange":0.1,"block":1,"window":2}}"#,
-        r#"batching={"Buckets":{"lengths":[8]}} frames={"AllFrames":{}} prefetch=1"#,
-    ] {
-        let bench = videos.bench(&format!("batch_size=2 --seconds 0.02 {more}"));
-        assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more}: {bench}");
-    }
     let bench = videos.bench("batch_size=2 --epochs 3");
     assert_eq!(bench["batches"], 6, "three epochs of four clips");
     let tuning = videos.bench("batch_size=2 --seconds 0.02 --tune");

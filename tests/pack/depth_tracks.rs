@@ -180,10 +180,13 @@ fn pictures_that_are_missing_or_lead_out_fail_their_clip() {
     };
     let rows = [json!("depth"), json!("empty"), json!(list("depth/none.png"))];
     let row = |i: usize, depth: &Value| json!({"file_name": format!("{i}.mp4"), "depth": depth});
-    videos.list(rows.iter().enumerate().map(|(i, depth)| row(i, depth)));
-    let track = "depth=depth,frames,type=u16";
     // A manifest that was found in the input may not lead out of it.
-    fs::rename(videos.path("in/list.jsonl"), videos.path("in/metadata.jsonl")).unwrap();
+    let list_in = |rows: &[Value]| {
+        videos.list(rows.iter().enumerate().map(|(i, depth)| row(i, depth)));
+        fs::rename(videos.path("in/list.jsonl"), videos.path("in/metadata.jsonl")).unwrap();
+    };
+    list_in(&rows);
+    let track = "depth=depth,frames,type=u16";
     let run = videos.vidrec(&["pack", "in", "-o", "set", "-n", "10", "--track", track]);
     assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
     let failures = failures(&videos);
@@ -196,17 +199,13 @@ fn pictures_that_are_missing_or_lead_out_fail_their_clip() {
         let said = stderr(&run);
         assert!(run.status.code() == Some(1) && said.contains("leads out") && said.contains(what), "{said}");
     };
-    let list_out = |rows: &[Value]| {
-        videos.list(rows.iter().enumerate().map(|(i, depth)| row(i, depth)));
-        fs::rename(videos.path("in/list.jsonl"), videos.path("in/metadata.jsonl")).unwrap();
-    };
-    list_out(&[json!(list("../out/d1.png"))]);
+    list_in(&[json!(list("../out/d1.png"))]);
     refused("out/d1.png");
     #[cfg(unix)]
     {
         fs::remove_file(videos.path("in/depth/d3.png")).unwrap();
         std::os::unix::fs::symlink("../../out/d3.png", videos.path("in/depth/d3.png")).unwrap();
-        list_out(&[json!("depth")]);
+        list_in(&[json!("depth")]);
         refused("in/depth");
     }
 }

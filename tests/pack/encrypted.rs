@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::common::ffmpeg_videos;
 use crate::common::program_runs::stderr;
-use crate::common::skip::has_ffmpeg;
 use crate::pack::support::Room;
 
 /// The name of a track, as long as what takes its place.
@@ -40,9 +39,6 @@ fn encrypt(path: &Path, name: &str) {
 
 #[test]
 fn common_encryption_in_mp4() {
-    if !has_ffmpeg() {
-        return;
-    }
     let videos = Room::new();
     let key = ["-encryption_key", "76a6c65c5ea762046bd749a2e632ccbb"];
     let cenc = ["-encryption_scheme", "cenc-aes-ctr", "-encryption_kid", "a7e61c373e219033c21091fa607bf3b8"];
@@ -60,9 +56,6 @@ fn common_encryption_in_mp4() {
 
 #[test]
 fn encryption_in_matroska() {
-    if !has_ffmpeg() {
-        return;
-    }
     let videos = Room::new();
     make(&videos, &["-write_crc32", "0", "-metadata:s:v", &format!("title={NAME}")], "video.mkv");
     assert!(videos.pack("video.mkv", &[]).status.success());
@@ -72,9 +65,6 @@ fn encryption_in_matroska() {
 
 #[test]
 fn encrypted_sound_matters_where_sound_is_asked_for() {
-    if !has_ffmpeg() {
-        return;
-    }
     let videos = Room::new();
     make(&videos, &["-write_crc32", "0", "-metadata:s:a", &format!("title={NAME}")], "sound.mkv");
     encrypt(&videos.path("sound.mkv"), NAME);

@@ -3,7 +3,6 @@
 use serde_json::Value;
 use vidrec::Dataset;
 
-use crate::common::skip::has_ffmpeg;
 use crate::pack::support::Room;
 
 /// Three pieces, joined without encoding them again: 12 s of 25 frames a second.
@@ -44,9 +43,6 @@ fn pack(room: &Room, more: &[&str]) -> Value {
 
 #[test]
 fn segments_are_the_same_together_and_alone_and_cost_about_one_decode() {
-    if !has_ffmpeg() {
-        return;
-    }
     let room = Room::new();
     joined(&room);
     let flags = ["--all", "--audio", "16000"];
@@ -77,9 +73,6 @@ fn segments_are_the_same_together_and_alone_and_cost_about_one_decode() {
 
 #[test]
 fn videos_that_have_to_be_decoded_whole_are_named_once() {
-    if !has_ffmpeg() {
-        return;
-    }
     let room = Room::new();
     room.make("old.avi", "-f lavfi -i testsrc2=s=64x48:r=25:d=4 -c:v mpeg4 -bf 2 -g 20");
     manifest(&room, "old.avi", &[0, 1, 2]);
@@ -94,9 +87,6 @@ fn videos_that_have_to_be_decoded_whole_are_named_once() {
 /// cannot begin there.
 #[test]
 fn joined_files_of_mixed_colors_are_named() {
-    if !has_ffmpeg() {
-        return;
-    }
     let room = Room::new();
     let colors = "-colorspace bt709 -color_primaries bt709 -color_trc bt709";
     for (name, seconds, more) in [("plain.mp4", 1, ""), ("told.mp4", 1, colors), ("long.mp4", 4, "")] {

@@ -1,7 +1,6 @@
 //! Which frames a rate takes where containers round times, where frames are held, and where clocks are broken.
 
 use crate::common::program_runs::{show, stderr};
-use crate::common::skip::has_ffmpeg;
 use crate::pack::support::{Room, indexes};
 
 /// Packs, and returns the status, what was said, and the frames of each clip.
@@ -18,9 +17,6 @@ fn frames(room: &Room, input: &str, flags: &[&str]) -> Vec<u32> {
 
 #[test]
 fn every_container_gives_the_frames_of_exact_times() {
-    if !has_ffmpeg() {
-        return;
-    }
     for (rate, half) in [("24000/1001", "12000/1001"), ("60000/1001", "30000/1001")] {
         let room = Room::new();
         let video = format!("-f lavfi -i testsrc2=s=32x32:r={rate} -frames:v 60 -c:v libx264 -bf 0 -preset ultrafast");
@@ -43,9 +39,6 @@ fn every_container_gives_the_frames_of_exact_times() {
 
 #[test]
 fn a_frame_is_on_the_screen_until_it_ends() {
-    if !has_ffmpeg() {
-        return;
-    }
     let room = Room::new();
     room.make("sparse.mp4", "-f lavfi -i testsrc2=s=32x32:r=0.2 -frames:v 6 -c:v libx264 -preset ultrafast");
     assert_eq!(frames(&room, "sparse.mp4", &["--fps", "1"]), (0..30).map(|second| second / 5).collect::<Vec<_>>());
@@ -76,9 +69,6 @@ fn a_frame_is_on_the_screen_until_it_ends() {
 
 #[test]
 fn a_broken_clock_is_named_and_multiplies_no_frames() {
-    if !has_ffmpeg() {
-        return;
-    }
     let room = Room::new();
     let late = "-vf setpts='if(gte(N\\,148)\\,PTS+28000/TB\\,PTS)' -vsync passthrough";
     room.make("late.mkv", &format!("-f lavfi -i testsrc2=s=32x32:r=25 {late} -frames:v 150 -c:v mjpeg"));
