@@ -14,7 +14,6 @@
 
 pub mod byte_size;
 pub mod dataset;
-pub mod exif;
 pub mod loader;
 pub mod memory;
 pub mod natural_order;

@@ -6,13 +6,13 @@
 
 use super::super::aligned::Aligned;
 use super::colors::{Conversion, Kind};
-use super::exact::ChromaLines;
 use super::isa::{Isa, IsaWork, Machine};
 use super::picture_buffer::{PictureBuffer, SampleType};
 use super::picture_row::{BufferRows, GrayRows, PictureRow, PixelRows, PlaneRows};
 use super::plane_tables::{Other, PlaneTables};
-use super::spec::{BLOCK, Decoded};
+use super::spec::{BLOCK, UNIT};
 use super::tables::Kernel;
+use vidrec_jpeg::{ChromaLines, DecodedPart};
 
 /// Buffers of one row, kept from frame to frame.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Scratch {
 /// Writes the picture of `frame` to `slot`.
 pub(crate) fn run<S: SampleType>(
     kernel: &Kernel,
-    frame: &Decoded<'_>,
+    frame: &DecodedPart<'_>,
     scratch: &mut Scratch,
     slot: PictureBuffer<'_, S>,
 ) {
@@ -38,7 +38,7 @@ pub(crate) fn run<S: SampleType>(
 pub(super) fn run_on<S: SampleType>(
     machine: Machine,
     tables: &Kernel,
-    frame: &Decoded<'_>,
+    frame: &DecodedPart<'_>,
     scratch: &mut Scratch,
     slot: PictureBuffer<'_, S>,
 ) {
@@ -91,7 +91,7 @@ impl<R: BufferRows, const PLANES: usize, const KIND: usize> IsaWork for FramePas
 /// The data that all rows of the picture share.
 struct RowLoop<'a> {
     tables: &'a Kernel,
-    frame: &'a Decoded<'a>,
+    frame: &'a DecodedPart<'a>,
     scratch: &'a mut Scratch,
     conversion: &'a Conversion,
 }
@@ -138,7 +138,13 @@ impl RowLoop<'_> {
     fn sums<I: Isa, const PLANES: usize>(&mut self, isa: I, y: usize) {
         let Scratch { lines, sums, exact } = &mut *self.scratch;
         if let Some(tables) = &self.tables.exact {
-            return tables.row(self.frame, y as u32, exact, sums);
+            let width = self.tables.size.0 as usize;
+            let mut to = sums.each_mut().map(|sums| &mut sums[..width]);
+            tables.row(self.frame, y as u32, UNIT as i32, exact, to.each_mut().map(|to| &mut **to));
+            if self.tables.view.flip {
+                to.into_iter().for_each(<[i32]>::reverse);
+            }
+            return;
         }
         for plane in 0..PLANES {
             isa.sums(&lines[y % 2][plane], &self.tables.of_plane(plane).columns, sums[plane].as_chunks_mut().0);
@@ -176,7 +182,7 @@ struct SourceRows<'a> {
 }
 
 impl<'a> SourceRows<'a> {
-    fn new(tables: &PlaneTables, frame: &Decoded<'a>, plane: usize) -> Self {
+    fn new(tables: &PlaneTables, frame: &DecodedPart<'a>, plane: usize) -> Self {
         let (x0, y0) = (frame.origin.0 / tables.step, frame.origin.1 / tables.step);
         let (start, length) = tables.columns.source();
         // A plane that is not needed may have no samples.

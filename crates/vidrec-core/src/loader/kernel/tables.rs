@@ -2,10 +2,9 @@
 
 use super::axis::Samples;
 use super::colors::{Channels, Conversion, Planar};
-use super::exact::{Exact, is_copy};
 use super::plane_tables::PlaneTables;
 use super::spec::{DecodedForm, PictureSpec, UNIT, View};
-use vidrec_jpeg::{Pixels, Region, Scale};
+use vidrec_jpeg::{Pixels, Region, RgbRows, Scale};
 
 /// The tables by which a view becomes pictures, for frames of one size and kind. They are made once a clip and used by all its
 /// frames.
@@ -18,7 +17,7 @@ pub(crate) struct Kernel {
     /// The form in which a frame must be decoded.
     pub form: DecodedForm,
     /// The rows of pictures that are not resized, which replace the tables.
-    pub(super) exact: Option<Exact>,
+    pub(super) exact: Option<RgbRows>,
     /// The frame pixels that must be decoded.
     pub region: Region,
     /// Width and height of the picture.
@@ -43,8 +42,10 @@ impl Kernel {
         let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
         // A picture that is not resized has the levels of a decode to RGB. They come from libjpeg's arithmetic, or
         // from libjpeg itself.
-        let copy = target.channels == Channels::Rgb && is_copy(&view.x) && is_copy(&view.y);
-        let exact = Exact::new(view, frame, target.size).filter(|_| copy && pixels == Pixels::Ycc420);
+        let copy = target.channels == Channels::Rgb && view.x.is_copy() && view.y.is_copy();
+        let (width, height) = target.size;
+        let crop = Region { x: view.x.start as u32, y: view.y.start as u32, width, height };
+        let exact = RgbRows::new(crop, frame).filter(|_| copy && pixels == Pixels::Ycc420);
         let rgb = (copy && exact.is_none()) || pixels == Pixels::Other;
         let (form, levels, step) = if rgb {
             (DecodedForm::Rgb, conversion(Planar::Rgb), 1)
@@ -59,7 +60,7 @@ impl Kernel {
         let others = (!rgb && exact.is_none() && planes == 3)
             .then(|| PlaneTables::new(target, view, frame, step, Samples::Half));
         let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
-        let region = regions.fold(first.region(frame), union);
+        let region = regions.fold(first.region(frame), Region::union);
         let normalized = levels.normalized(target.mean, target.std);
         let (view, size) = (*view, target.size);
         Kernel { frame, pixels, view, form, exact, region, size, channels, first, others, planes, levels, normalized }
@@ -83,10 +84,4 @@ impl Kernel {
 pub(crate) fn scale(view: &View, gap: f64) -> Scale {
     let most = view.x.scale.min(view.y.scale) / gap;
     Scale::ALL.into_iter().rev().find(|scale| f64::from(scale.step()) <= most).unwrap_or(Scale::Full)
-}
-
-fn union(a: Region, b: Region) -> Region {
-    let (x, y) = (a.x.min(b.x), a.y.min(b.y));
-    let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
-    Region { x, y, width: right - x, height: bottom - y }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::gather;
+use super::gather::PickedValues;
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
@@ -227,13 +227,11 @@ impl TrackPlan {
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
                 let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
-                if let Some(followed) = followed.flatten() {
-                    gather::seen(&self.schema, &values, &picks, &followed, out)?;
-                } else if self.is_computed() {
-                    let form = (dims, self.kind());
-                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), form, out)?;
-                } else {
-                    gather::stored(&self.schema, &values, &picks, dims, out)?;
+                let picked = PickedValues { schema: &self.schema, all: &values, picks: &picks, dims };
+                match followed.flatten() {
+                    Some(followed) => picked.seen(&followed, out)?,
+                    None if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
+                    None => picked.stored(out)?,
                 }
                 slot.mask
                     .iter_mut()
