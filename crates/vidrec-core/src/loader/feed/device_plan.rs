@@ -46,7 +46,7 @@ pub(super) fn plan_tiles(
     let (mut plan, tiles) = planner.finish();
     make_others(engine, samples, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
     let of_others = plan.others.len() as u64 * u64::from(samples.shape.frames);
-    let stats = &mut engine.counters.lock().stats;
+    let stats = &mut *engine.counters.lock();
     stats.tiles_skipped += skipped;
     stats.tiles_decoded += tiles as u64;
     stats.device_declined += of_others;

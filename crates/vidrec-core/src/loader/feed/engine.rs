@@ -18,11 +18,11 @@ use super::tracks::TrackReader;
 use super::worker::WorkerPool;
 use crate::dataset::Dataset;
 use crate::loader::batch::Batch;
-use crate::loader::counters::{Counters, Counts, LoaderStats};
+use crate::loader::counters::{DecodedStats, LoaderStats};
 use crate::loader::decoded::DecodedFrames;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::mix::{Mix, SourceCount};
-use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, SampleOptions, ShortClips};
+use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, ShortClips};
 use crate::loader::state::LoaderState;
 use crate::store::remote::memory_for;
 use vidrec_format::error::{Error, Hint, Result};
@@ -75,7 +75,7 @@ pub struct Loader {
     pub(super) jpeg_pool: BufferPool<JpegBatch>,
 }
 
-type BufferPool<T> = Arc<Mutex<Vec<T>>>;
+pub(super) type BufferPool<T> = Arc<Mutex<Vec<T>>>;
 
 impl Loader {
     /// Creates a loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches,
@@ -92,7 +92,7 @@ impl Loader {
     /// batches, a clip that fits no bucket, a batch larger than memory can be, no threads, or no room for the
     /// [`DecodedCache`].
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
-        Loader::of_dataset(dataset, options, None)
+        Loader::of(dataset, None, options, None)
     }
 
     /// Creates a loader that resumes exactly where another one stood: see [`LoaderState`].
@@ -129,7 +129,7 @@ impl Loader {
     /// The errors of [`new`](Self::new), and a state of another data set, seed or length of epoch, or of other
     /// options that decide what is in the batches. The error names those that differ, with both values.
     pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        Loader::of_dataset(dataset, options, Some(state))
+        Loader::of(dataset, None, options, Some(state))
     }
 
     /// Creates a loader of a mix of data sets. The mix sets the number of samples in an epoch.
@@ -144,7 +144,7 @@ impl Loader {
     ///
     /// The errors of [`new`](Self::new), and another order.
     pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
-        Loader::of_mix(mix, options, None)
+        Loader::of(mix.dataset(), Some(mix), options, None)
     }
 
     /// Creates a loader of a mix that resumes exactly where another one stood, even with another number of ranks
@@ -154,21 +154,19 @@ impl Loader {
     ///
     /// The errors of [`mix`](Self::mix), and a state of another mix, seed or length of epoch.
     pub fn resume_mix(mix: &Mix, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        Loader::of_mix(mix, options, Some(state))
+        Loader::of(mix.dataset(), Some(mix), options, Some(state))
     }
 
-    fn of_dataset(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check(&[], &[])?;
-        options.settle_order(dataset, resumed);
-        Loader::of(dataset, None, options, resumed)
-    }
-
-    fn of_mix(mix: &Mix, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check(mix.own(), mix.names())?;
-        Loader::of(mix.dataset(), Some(mix), options, resumed)
-    }
-
-    fn of(dataset: &Dataset, mix: Option<&Mix>, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
+    fn of(
+        dataset: &Dataset,
+        mix: Option<&Mix>,
+        mut options: LoaderOptions,
+        resumed: Option<&LoaderState>,
+    ) -> Result<Self> {
+        options.check(mix.map_or(&[], Mix::own), mix.map_or(&[], Mix::names))?;
+        if mix.is_none() {
+            options.settle_order(dataset, resumed);
+        }
         let mut engine = Engine::new(dataset, mix, options, resumed)?;
         if let Some(state) = resumed {
             let LoaderState { epoch, consumed, .. } = *state;
@@ -179,16 +177,7 @@ impl Loader {
         }
         // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
         engine.decoded = engine.open_decoded()?;
-        Ok(Loader::with(Arc::new(engine)))
-    }
-
-    fn with(engine: Arc<Engine>) -> Self {
-        Loader { engine, pool: BufferPool::default(), jpeg_pool: BufferPool::default() }
-    }
-
-    /// The same loader without the memory of dropped batches.
-    pub(super) fn without_memory(&self) -> Self {
-        Loader::with(self.engine.clone())
+        Ok(Loader { engine: Arc::new(engine), pool: BufferPool::default(), jpeg_pool: BufferPool::default() })
     }
 
     /// The use of each source of a mix by all ranks together after `batches` batches of `epoch`, counted
@@ -210,7 +199,7 @@ impl Loader {
     /// The state after `batches` batches of `epoch`, which is the same on every rank. After the last batch, it is
     /// the start of the next epoch.
     pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
-        self.engine.state(self.engine.schedule.after(epoch, batches))
+        self.engine.state_after(epoch, batches)
     }
 
     /// The first epoch: 0, or that of the state from which the run was resumed.
@@ -246,15 +235,24 @@ impl Loader {
     /// The length of the data of the largest batch in bytes. Memory for [`iter_into`](Self::iter_into) and
     /// [`batch_into`](Self::batch_into) has this length.
     pub fn batch_bytes(&self) -> usize {
-        // `BatchShape` proved that the product fits.
-        self.shape().iter().product::<usize>() * self.engine.options.dtype.size()
+        self.engine.batch_bytes()
     }
 
     /// The counters of this loader and its clones.
     pub fn stats(&self) -> LoaderStats {
         let Engine { counters, specs, decoded, device, .. } = &*self.engine;
-        let kept = device.get().map_or(0, Device::bytes);
-        counters.lock().snapshot(specs.dataset.remote_stats(), decoded.as_ref(), kept)
+        let counted = counters.lock().clone();
+        LoaderStats {
+            remote: specs.dataset.remote_stats(),
+            decoded_cache: decoded.as_ref().map(|cache| DecodedStats {
+                limit_bytes: cache.limit(),
+                taken_bytes: cache.taken(),
+                failure: cache.failure().map(str::to_owned),
+                ..counted.decoded_cache.unwrap_or_default()
+            }),
+            device_kept_bytes: device.get().map_or(0, Device::bytes),
+            ..counted
+        }
     }
 
     /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
@@ -346,7 +344,8 @@ pub(crate) struct Engine {
     deciding: JsonObject,
     /// The first clip of a source, if its frames are smaller than the pictures.
     enlarged: Option<EnlargedClip>,
-    pub counters: Counters,
+    /// The counters, which all threads share.
+    pub counters: Mutex<LoaderStats>,
 }
 
 impl Engine {
@@ -368,7 +367,7 @@ impl Engine {
         let named = |e| named(mix, episodes.as_ref(), e);
         let sources = sources(&dataset, mix, episodes.as_ref())?;
         let cameras = options.cameras_per_sample();
-        let first_cameras: Vec<&SampleOptions> = options.samples.iter().step_by(cameras).collect();
+        let first_cameras: Vec<&LoaderOptions> = options.first_cameras().collect();
         let samples =
             Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
         let enlarged = sources.iter().zip(&first_cameras).find_map(|(source, own)| {
@@ -411,7 +410,7 @@ impl Engine {
             device: OnceLock::new(),
             deciding,
             enlarged,
-            counters: Counters::new(Counts { stats, ..Counts::default() }),
+            counters: Mutex::new(stats),
             options,
         };
         engine.refuse_no_batches()?;
@@ -457,6 +456,13 @@ impl Engine {
         Err(e.help(help))
     }
 
+    /// The length of the data of the largest batch in bytes.
+    pub(super) fn batch_bytes(&self) -> usize {
+        // `BatchShape` proved that the product fits.
+        let values = self.schedule.shapes().iter().map(|shape| shape.values(&self.options)).max();
+        values.unwrap_or(0) * self.options.dtype.size()
+    }
+
     /// Bytes of the tracks of the largest batch.
     fn track_bytes(&self) -> usize {
         let of_tracks = |shape: &BatchShape| {
@@ -500,7 +506,7 @@ impl Engine {
 
     /// Notes how many samples of an epoch are in no batch, if they are more than in those before.
     pub fn count_left_out(&self, epoch: u64) {
-        let left_out = &mut self.counters.lock().stats.samples_left_out;
+        let left_out = &mut self.counters.lock().samples_left_out;
         *left_out = self.schedule.left_out(epoch).max(*left_out);
     }
 
@@ -527,6 +533,11 @@ impl Engine {
             options.0.insert("shares".into(), shares);
         }
         options
+    }
+
+    /// The state after `batches` batches of `epoch`.
+    pub(super) fn state_after(&self, epoch: u64, batches: u64) -> LoaderState {
+        self.state(self.schedule.after(epoch, batches))
     }
 
     fn state(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {

@@ -3,16 +3,15 @@
 use half::{bf16, f16};
 use rayon::prelude::*;
 
+use super::batches::{BatchBuffer, CallerBuffer};
 use super::buckets::BatchShape;
 use super::engine::{Engine, Loader};
 use super::needs::{ask_for, to_read};
-use super::queue::BatchNumber;
 use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
 use super::schedule::BatchPlan;
 use super::tracks::slots as track_slots;
 use crate::loader::batch::{Batch, BatchData};
-use crate::loader::counters::Counts;
 use crate::loader::decoded::CacheUse;
 use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
 use crate::loader::options::{Dtype, Layout, LoaderOptions, OnBadFrame};
@@ -40,10 +39,7 @@ impl Loader {
     /// There is no such batch, or a frame is damaged or cannot be decoded. In the latter case, the error names
     /// file, clip and frame of the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
-        let mut batch = Batch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill(self, BatchNumber { epoch, k }, &mut batch)?;
-        Ok(batch)
+        self.engine.made(epoch, k, Batch::default())
     }
 
     /// Makes a batch as [`batch`](Self::batch) does, but the data goes to `memory` of the caller (pinned, shared,
@@ -57,10 +53,7 @@ impl Loader {
     /// The errors of [`batch`](Self::batch), and memory that does not have [`batch_bytes`](Self::batch_bytes)
     /// bytes or is not aligned for a value.
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
-        let mut batch = Batch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill_into(self, BatchNumber { epoch, k }, memory, &mut batch)?;
-        Ok(batch)
+        Ok(self.engine.made(epoch, k, CallerBuffer { memory, batch: Batch::default() })?.batch)
     }
 
     /// Makes a batch that the device declined, as [`batch`](Self::batch) does. It has been counted.
@@ -74,17 +67,15 @@ impl Loader {
         ask_for(engine, epoch, k)?;
         fill_plan(engine, &engine.batch(epoch, k)?, &mut batch)?;
         let [clips, frames, ..] = batch.shape();
-        engine.counters.lock().stats.device_declined += (clips * frames) as u64;
+        engine.counters.lock().device_declined += (clips * frames) as u64;
         Ok(batch)
     }
 }
 
-/// Replaces the contents of `batch` by another batch, and reuses its memory.
-pub(super) fn fill(loader: &Loader, BatchNumber { epoch, k }: BatchNumber, batch: &mut Batch) -> Result<()> {
-    let engine = &loader.engine;
-    fill_plan(engine, &engine.batch(epoch, k)?, batch)?;
-    engine.counters.lock().stats.batches += 1;
-    Ok(())
+impl BatchBuffer for Batch {
+    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()> {
+        fill_plan(engine, plan, self)
+    }
 }
 
 /// Replaces the contents of `batch` by these samples, and reuses its memory.
@@ -97,27 +88,21 @@ pub(super) fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut Batch) ->
     filled
 }
 
-/// Replaces the contents of `batch`, as [`fill`], but the data goes to the start of `memory`, and [`Batch::data`]
-/// is empty.
-pub(super) fn fill_into(
-    loader: &Loader,
-    BatchNumber { epoch, k }: BatchNumber,
-    memory: &mut [u8],
-    batch: &mut Batch,
-) -> Result<()> {
-    let (engine, expected) = (&loader.engine, loader.batch_bytes());
-    if memory.len() != expected {
-        return Err(Error::usage("the memory for a batch has the wrong size")
-            .expected(format!("{expected} bytes"))
-            .found(format!("{} bytes", memory.len())));
+/// The data goes to the start of the memory, and [`Batch::data`] is empty.
+impl<M: AsMut<[u8]> + Send> BatchBuffer for CallerBuffer<M> {
+    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()> {
+        let (memory, expected) = (self.memory.as_mut(), engine.batch_bytes());
+        if memory.len() != expected {
+            return Err(Error::usage("the memory for a batch has the wrong size")
+                .expected(format!("{expected} bytes"))
+                .found(format!("{} bytes", memory.len())));
+        }
+        let options = &engine.options;
+        self.batch.reshape(plan.shape.dimensions(options));
+        self.batch.data = BatchData::default();
+        let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
+        pictures(engine, plan, memory, &mut self.batch)
     }
-    let (plan, options) = (engine.batch(epoch, k)?, &engine.options);
-    batch.reshape(plan.shape.dimensions(options));
-    batch.data = BatchData::default();
-    let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
-    pictures(engine, &plan, memory, batch)?;
-    engine.counters.lock().stats.batches += 1;
-    Ok(())
 }
 
 /// Asks the system to read the pages of batch `k` of `epoch`, if it exists. Errors come later, with the batch.
@@ -202,7 +187,7 @@ fn read_or_substitute<'a>(
         if let Ok(mut read) = read_cameras(engine, &engine.with_cameras(&other), shape, slots, tracks) {
             let instead_of = engine.given(samples[0].clip);
             read.iter_mut().for_each(|plan| plan.params.instead_of = Some(instead_of));
-            engine.counters.lock().stats.substituted_clips += 1;
+            engine.counters.lock().substituted_clips += 1;
             return Ok(read);
         }
     }
@@ -297,16 +282,17 @@ fn frame<S: SampleType>(
     let other = |size, pixels| engine.specs.kernel(plan, size, pixels);
     let cache = engine.decoded.as_ref();
     let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], (kernel, cache), other, slot)?;
-    let Counts { stats, cache, .. } = &mut *engine.counters.lock();
+    let stats = &mut *engine.counters.lock();
     stats.frames += 1;
     stats.bytes += cost.bytes;
     stats.tiles_decoded += cost.tiles_decoded;
     stats.tiles_skipped += cost.tiles_skipped;
-    match cost.cached {
-        None => {}
-        Some(CacheUse::Hit) => cache.hits += 1,
-        Some(CacheUse::OtherFrame) => cache.other_frames += 1,
-        Some(missed) => {
+    let Some(cached) = cost.cached else { return Ok(()) };
+    let cache = stats.decoded_cache.get_or_insert_default();
+    match cached {
+        CacheUse::Hit => cache.hits += 1,
+        CacheUse::OtherFrame => cache.other_frames += 1,
+        missed => {
             cache.misses += 1;
             cache.kept_bytes += if let CacheUse::Kept(bytes) = missed { bytes } else { 0 };
             cache.refused += u64::from(missed == CacheUse::NoRoom);

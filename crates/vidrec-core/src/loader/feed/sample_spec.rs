@@ -7,7 +7,7 @@ use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
 use crate::loader::draw::{ColorDraw, DrawKey, together};
 use crate::loader::kernel::{ColorMatrix, Kernel, PictureSpec, View, scale};
-use crate::loader::options::{CamerasCrop, ResolvedOptions, SampleOptions, TrackAnchor, WindowPad};
+use crate::loader::options::{CamerasCrop, LoaderOptions, Normalize, ResolvedOptions, TrackAnchor, WindowPad};
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::{Pixels, Scale};
 
@@ -38,7 +38,7 @@ pub(crate) struct SampleSpec<'a> {
     pub is_there: bool,
     /// Width and height of the pictures.
     pub size: (u32, u32),
-    pub options: &'a SampleOptions,
+    pub options: &'a LoaderOptions,
 }
 
 impl SampleSpec<'_> {
@@ -112,7 +112,7 @@ impl SampleSpecs {
     }
 
     /// The options of the source of a clip, for a camera.
-    pub fn options_of(&self, clip: u64, camera: u32) -> &SampleOptions {
+    pub fn options_of(&self, clip: u64, camera: u32) -> &LoaderOptions {
         let source = self.samples.source(clip);
         &self.options.samples[source * self.options.cameras_per_sample() + camera as usize]
     }
@@ -204,7 +204,7 @@ impl SampleSpecs {
     /// The tables for a frame of this size with such pixels.
     pub fn kernel(&self, plan: &SampleSpec<'_>, frame: (u32, u32), pixels: Pixels) -> Kernel {
         let SampleSpec { size, options, params, .. } = plan;
-        let (mean, std) = (options.normalize.mean, options.normalize.std);
+        let Normalize { mean, std } = options.normalize.unwrap_or(Normalize::NONE);
         let matrix = params.color.matrix().unwrap_or(ColorMatrix::IDENTITY);
         let (channels, reducing_gap) = (self.options.channels, options.crop.reducing_gap());
         let spec = PictureSpec { size: *size, channels, mean, std, matrix, reducing_gap };

@@ -2,7 +2,7 @@
 
 use crate::dataset::{Dataset, Tables};
 use crate::loader::draw::DrawKey;
-use crate::loader::options::{Draws, Frames, SampleOptions, ShortClips};
+use crate::loader::options::{Draws, Frames, LoaderOptions, ShortClips};
 use vidrec_format::error::{Error, Hint, Result};
 
 /// A sample at a place in a batch.
@@ -98,7 +98,7 @@ impl Samples {
     /// # Errors
     ///
     /// Rules that a clip does not fit, or more samples than 64 bits can count.
-    pub fn new(sources: &[Dataset], options: &[&SampleOptions], cameras: Option<u32>) -> Result<Self> {
+    pub fn new(sources: &[Dataset], options: &[&LoaderOptions], cameras: Option<u32>) -> Result<Self> {
         let (mut clips, mut len, mut short) = (0, 0u64, 0);
         let mut all = Vec::with_capacity(sources.len());
         for (dataset, options) in sources.iter().zip(options) {
@@ -167,7 +167,7 @@ fn too_many() -> Error {
 }
 
 impl SourceSamples {
-    fn new(dataset: &Dataset, options: &SampleOptions, cameras: Option<u32>) -> Result<Self> {
+    fn new(dataset: &Dataset, options: &LoaderOptions, cameras: Option<u32>) -> Result<Self> {
         let frames = &options.frames;
         let draws = if frames.draws() == Draws::Rotate { dataset.draws().max(1) } else { 1 };
         let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());

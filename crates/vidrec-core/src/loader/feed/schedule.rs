@@ -14,6 +14,13 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
 use vidrec_format::sampler::order::{Order, Ranks, Slot};
 
+/// Identifies a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BatchNumber {
+    pub epoch: u64,
+    pub k: u64,
+}
+
 /// A batch to make: its samples, and the shape of each.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchPlan {

@@ -8,7 +8,7 @@ use super::super::aligned::Aligned;
 use super::colors::{Conversion, Kind};
 use super::isa::{Isa, IsaWork, Machine};
 use super::picture_buffer::{PictureBuffer, SampleType};
-use super::picture_row::{BufferRows, GrayRows, PictureRow, PixelRows, PlaneRows};
+use super::picture_row::{GrayOut, PictureRow, PixelOut, PlaneOut, RowOut};
 use super::plane_tables::{Other, PlaneTables};
 use super::spec::{BLOCK, UNIT};
 use super::tables::Kernel;
@@ -50,16 +50,16 @@ pub(super) fn run_on<S: SampleType>(
     const PLAIN: usize = Kind::Plain as usize;
     const LEVELS: usize = Kind::Levels as usize;
     match (slot, tables.planes, conversion.kind()) {
-        (PictureBuffer::Gray(plane), 1, _) => rows.run::<1, FULL>(machine, GrayRows(plane)),
-        (PictureBuffer::Gray(plane), ..) => rows.run::<3, FULL>(machine, GrayRows(plane)),
-        (PictureBuffer::Planes(planes), 1, _) => rows.run::<1, FULL>(machine, PlaneRows(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PlaneRows(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PlaneRows(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Full) => rows.run::<3, FULL>(machine, PlaneRows(planes)),
-        (PictureBuffer::Pixels(pixels), 1, _) => rows.run::<1, FULL>(machine, PixelRows(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PixelRows(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PixelRows(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Full) => rows.run::<3, FULL>(machine, PixelRows(pixels)),
+        (PictureBuffer::Gray(plane), 1, _) => rows.run::<1, FULL>(machine, GrayOut(plane)),
+        (PictureBuffer::Gray(plane), ..) => rows.run::<3, FULL>(machine, GrayOut(plane)),
+        (PictureBuffer::Planes(planes), 1, _) => rows.run::<1, FULL>(machine, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Full) => rows.run::<3, FULL>(machine, PlaneOut(planes)),
+        (PictureBuffer::Pixels(pixels), 1, _) => rows.run::<1, FULL>(machine, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Full) => rows.run::<3, FULL>(machine, PixelOut(pixels)),
     }
 }
 
@@ -80,7 +80,7 @@ struct FramePass<'a, R, const PLANES: usize, const KIND: usize> {
     slot: R,
 }
 
-impl<R: BufferRows, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, R, PLANES, KIND> {
+impl<R: RowOut, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, R, PLANES, KIND> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         self.rows.write::<I, PLANES, KIND>(isa, self.slot);
@@ -98,12 +98,12 @@ struct RowLoop<'a> {
 
 impl RowLoop<'_> {
     /// Writes all rows on a kind of machine. `KIND` is a [`Kind`].
-    fn run<const PLANES: usize, const KIND: usize>(self, machine: Machine, slot: impl BufferRows) {
+    fn run<const PLANES: usize, const KIND: usize>(self, machine: Machine, slot: impl RowOut) {
         machine.run(FramePass::<_, PLANES, KIND> { rows: self, slot });
     }
 
     #[inline(always)]
-    fn write<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl BufferRows) {
+    fn write<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl RowOut) {
         let tables = self.tables;
         let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
         let at_once = tables.exact.is_none()
@@ -157,7 +157,7 @@ impl RowLoop<'_> {
         &self,
         isa: I,
         y: usize,
-        slot: &mut impl BufferRows,
+        slot: &mut impl RowOut,
     ) {
         let width = self.tables.size.0 as usize;
         let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);
@@ -168,7 +168,7 @@ impl RowLoop<'_> {
             chroma: &self.tables.of_plane(1).columns,
             conversion: self.conversion,
         };
-        row.write(isa, slot.row(y * width..(y + 1) * width));
+        row.write(isa, slot.split_off(width));
     }
 }
 
