@@ -127,7 +127,10 @@ impl Mix {
             starts.push(start);
             start + set.len()
         });
-        let labels = LabelMaps::new(&labels, shares.names(), &sets)?;
+        let labels = match labels {
+            MixLabels::Joined => LabelMaps::joined(&sets)?,
+            MixLabels::Separate => LabelMaps::separate(shares.names(), &sets)?,
+        };
         let each_own = shares.names().iter().map(|name| own.remove(name).unwrap_or_default()).collect();
         if let Some((unknown, _)) = own.pop_first() {
             let e = Error::usage("mix: options of a source that does not exist").found(unknown);
@@ -295,13 +298,6 @@ impl LabelMap {
 }
 
 impl LabelMaps {
-    pub fn new(labels: &MixLabels, names: &[String], sets: &[Dataset]) -> Result<Self> {
-        match labels {
-            MixLabels::Joined => LabelMaps::joined(sets),
-            MixLabels::Separate => LabelMaps::separate(names, sets),
-        }
-    }
-
     /// The new label of a clip of a source; -1 for none.
     pub fn of(&self, source: usize, clip: &Clip<'_>) -> Result<i64> {
         let Some(label) = clip.label() else { return Ok(-1) };

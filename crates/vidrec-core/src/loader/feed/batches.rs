@@ -1,6 +1,5 @@
 //! Batches made ahead by a thread of their own.
 
-use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,9 +12,8 @@ use parking_lot::Mutex;
 
 use super::ahead::Ahead;
 use super::engine::{BufferPool, Engine, Loader};
-use super::fill::read_ahead;
-use super::needs::ask_for;
-use super::schedule::{BatchNumber, BatchPlan, Epochs};
+use super::fill::{BatchBuffer, CallerBuffer, read_ahead};
+use super::schedule::{BatchNumber, Epochs};
 use crate::loader::batch::Batch;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::state::LoaderState;
@@ -34,42 +32,19 @@ use vidrec_format::error::{Error, Result};
 #[must_use = "batches are made in the background, and dropping this stops it"]
 pub struct Batches<T = Batch> {
     engine: Arc<Engine>,
-    ready: Receiver<NumberedBatch<T>>,
-    /// The next batch, if a wait has already brought it.
-    next: Option<NumberedBatch<T>>,
-    /// Memory on its way to the thread, which makes a batch in each piece. `None` if no more batches are wanted.
-    memory: Option<Sender<T>>,
+    /// Batches that come from the thread, and the next one, if a wait has already brought it.
+    ready: Mutex<(Receiver<NumberedBatch<T>>, Option<NumberedBatch<T>>)>,
+    /// Tells the thread to make another batch, in this memory or in that of a dropped batch. `None` if no more are wanted.
+    wanted: Option<Sender<Option<T>>>,
     /// The memory of dropped batches; `None` if only the consumer provides memory.
     pool: Option<BufferPool<T>>,
     depth: usize,
     stop: Stop,
-    /// The thread returns the memory that it did not use.
-    thread: Option<JoinHandle<Receiver<T>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// A batch, or why it could not be made.
 type NumberedBatch<T> = (BatchNumber, Result<T>);
-
-/// The memory in which a batch is made.
-pub(crate) trait BatchBuffer: Send {
-    /// Replaces its contents by a batch, and reuses its memory.
-    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()>;
-}
-
-impl Engine {
-    fn fill(&self, BatchNumber { epoch, k }: BatchNumber, batch: &mut impl BatchBuffer) -> Result<()> {
-        batch.fill(self, &self.batch(epoch, k)?)?;
-        self.counters.lock().batches += 1;
-        Ok(())
-    }
-
-    /// Makes a batch now.
-    pub(super) fn made<T: BatchBuffer>(&self, epoch: u64, k: u64, mut batch: T) -> Result<T> {
-        ask_for(self, epoch, k)?;
-        self.fill(BatchNumber { epoch, k }, &mut batch)?;
-        Ok(batch)
-    }
-}
 
 impl Loader {
     /// The batches of an epoch (`3`), of several epochs (`0..10`) or without an end (`0..`), in order. Background
@@ -83,7 +58,7 @@ impl Loader {
     ///
     /// The system cannot start another thread.
     pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
-        start(&self.engine, Some((&self.pool, self.depth())), epochs.into()).map(Batches::with_memory)
+        start(&self.engine, Some((&self.pool, self.depth())), || Some(Batch::default()), epochs.into())
     }
 
     /// The batches of [`iter`](Self::iter), but without decoding. Each batch has the JPEGs of its frames, and how
@@ -99,7 +74,12 @@ impl Loader {
     /// [`LoaderOptions::decoded_cache`](crate::loader::LoaderOptions::decoded_cache), which these batches cannot use.
     pub fn iter_jpegs(&self, epochs: impl Into<Epochs>) -> Result<Batches<JpegBatch>> {
         self.refuse_decoded_cache()?;
-        start(&self.engine, Some((&self.jpeg_pool, self.depth_of_jpegs())), epochs.into()).map(Batches::with_memory)
+        start(
+            &self.engine,
+            Some((&self.jpeg_pool, self.depth_of_jpegs())),
+            || Some(JpegBatch::default()),
+            epochs.into(),
+        )
     }
 
     /// The batches of [`iter`](Self::iter), but the data goes directly into memory that the caller provides:
@@ -134,33 +114,37 @@ impl Loader {
     ///
     /// The errors of [`iter`](Self::iter).
     pub fn iter_into<M: Memory>(&self, epochs: impl Into<Epochs>) -> Result<BatchesInto<M>> {
-        start(&self.engine, None, epochs.into()).map(BatchesInto)
+        start(&self.engine, None, || None, epochs.into()).map(BatchesInto)
     }
 }
 
-/// Starts the thread that makes batches. With a pool, it makes at most so many ahead.
+/// Starts the thread that makes batches. With a pool, it makes at most so many ahead. `fresh` returns memory if there is none
+/// to use again.
 fn start<T: BatchBuffer + 'static>(
     engine: &Arc<Engine>,
     pool: Option<(&BufferPool<T>, usize)>,
+    fresh: fn() -> Option<T>,
     epochs: Epochs,
 ) -> Result<Batches<T>> {
-    let (ready, batches) = channel();
-    let (memory, of_thread) = channel();
+    let (to_consumer, ready) = channel();
+    let (wanted, of_consumer) = channel();
     let (pool, depth) = pool.map_or((None, 0), |(pool, depth)| (Some(pool.clone()), depth));
+    let producer =
+        Producer { engine: engine.clone(), ready: to_consumer, wanted: of_consumer, pool: pool.clone(), fresh };
     let stop = Stop::default();
-    let (producer, stop_of_thread) =
-        (Producer { engine: engine.clone(), ready, memory: of_thread }, Some(stop.clone()));
+    let stop_of_thread = Some(stop.clone());
     let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
     let thread = thread.spawn(move || {
         let first = BatchNumber { epoch: epochs.range.start, k: 0 };
         if let Err(e) = catch(|| stop::within(&stop_of_thread, || producer.make_all(epochs))) {
             producer.push(first, Err(e));
         }
-        producer.memory
     });
+    let (engine, ready, wanted) = (engine.clone(), Mutex::new((ready, None)), Some(wanted));
     let thread = Some(thread.map_err(|e| Error::start("a thread", e))?);
-    let (engine, memory) = (engine.clone(), Some(memory));
-    Ok(Batches { engine, ready: batches, next: None, memory, pool, depth, stop, thread })
+    let batches = Batches { engine, ready, wanted, pool, depth, stop, thread };
+    (0..depth).for_each(|_| batches.want(None));
+    Ok(batches)
 }
 
 /// Receives from a channel. Returns also how many seconds that took; reads the clock only if there is a wait.
@@ -182,42 +166,30 @@ fn put_back<T>(pool: &Mutex<Vec<T>>, depth: usize, memory: impl IntoIterator<Ite
 impl<T> Batches<T> {
     /// Waits for the next batch or the end, but no longer than `at_most`. Returns whether `next` would now return
     /// at once. This is for a consumer that has other work to do while it waits.
-    pub fn wait(&mut self, at_most: Duration) -> bool {
-        if self.next.is_some() {
+    pub fn wait(&self, at_most: Duration) -> bool {
+        let (ready, next) = &mut *self.ready.lock();
+        if next.is_some() {
             return true;
         }
-        let (received, seconds) = receive(&self.ready, at_most);
+        let (received, seconds) = receive(ready, at_most);
         self.engine.counters.lock().consumer_wait_seconds += seconds;
         let is_early = matches!(received, Err(RecvTimeoutError::Timeout));
-        self.next = received.ok();
+        *next = received.ok();
         !is_early
     }
 
     /// Waits for the next batch; `None` after the last.
     fn pop(&mut self) -> Option<NumberedBatch<T>> {
         self.wait(Duration::MAX);
-        let next = self.next.take()?;
+        let next = self.ready.get_mut().1.take()?;
         self.engine.counters.lock().ready -= 1;
         Some(next)
     }
 
-    /// Gives memory for another batch to the thread.
-    fn provide(&self, memory: T) {
-        // `drop` takes what the thread no longer needs.
-        let _ = self.memory.as_ref().map(|to| to.send(memory));
-    }
-}
-
-impl<T: Default> Batches<T> {
-    fn with_memory(self) -> Self {
-        (0..self.depth).for_each(|_| self.provide_dropped());
-        self
-    }
-
-    /// Gives the memory of a dropped batch to the thread, or new memory.
-    fn provide_dropped(&self) {
-        let dropped = self.pool.as_ref().and_then(|pool| pool.lock().pop());
-        self.provide(dropped.unwrap_or_default());
+    /// Has the thread make another batch.
+    fn want(&self, memory: Option<T>) {
+        // After the last batch, the thread has ended.
+        let _ = self.wanted.as_ref().map(|wanted| wanted.send(memory));
     }
 }
 
@@ -226,7 +198,7 @@ impl<T: Default> Iterator for Batches<T> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (number, batch) = self.pop()?;
-        self.provide_dropped();
+        self.want(None);
         let pool = self.pool.as_ref().map(Arc::downgrade).unwrap_or_default();
         let (engine, depth) = (self.engine.clone(), self.depth);
         Some(batch.map(|batch| PrefetchedBatch { batch, number, engine, pool, depth }))
@@ -242,14 +214,16 @@ impl<T> fmt::Debug for Batches<T> {
 impl<T> Drop for Batches<T> {
     fn drop(&mut self) {
         self.stop.stop();
-        self.memory = None;
-        // The thread catches its own panics, and there would be no thread to report them to.
-        let memory = self.thread.take().and_then(|thread| thread.join().ok());
-        let made: Vec<NumberedBatch<T>> = self.next.take().into_iter().chain(self.ready.try_iter()).collect();
+        self.wanted = None;
+        if let Some(thread) = self.thread.take() {
+            // The thread catches its own panics, and there would be no thread to report them to.
+            let _ = thread.join();
+        }
+        let (ready, next) = self.ready.get_mut();
+        let made: Vec<NumberedBatch<T>> = next.take().into_iter().chain(ready.try_iter()).collect();
         self.engine.counters.lock().ready -= made.len() as u64;
         if let Some(pool) = &self.pool {
-            let of_batches = made.into_iter().filter_map(|(_, batch)| batch.ok());
-            put_back(pool, self.depth, of_batches.chain(memory.into_iter().flatten()));
+            put_back(pool, self.depth, made.into_iter().filter_map(|(_, batch)| batch.ok()));
         }
     }
 }
@@ -258,7 +232,9 @@ impl<T> Drop for Batches<T> {
 struct Producer<T> {
     engine: Arc<Engine>,
     ready: Sender<NumberedBatch<T>>,
-    memory: Receiver<T>,
+    wanted: Receiver<Option<T>>,
+    pool: Option<BufferPool<T>>,
+    fresh: fn() -> Option<T>,
 }
 
 impl<T: BatchBuffer> Producer<T> {
@@ -274,9 +250,13 @@ impl<T: BatchBuffer> Producer<T> {
             engine.count_left_out(epoch);
             let mut k = epochs.first;
             while k < engine.schedule.batches_in(epoch) {
-                let (memory, seconds) = receive(&self.memory, Duration::MAX);
+                if stop::is_stopped() {
+                    return Ok(());
+                }
+                let (wanted, seconds) = receive(&self.wanted, Duration::MAX);
                 engine.counters.lock().producer_wait_seconds += seconds;
-                let Some(mut batch) = memory.ok().filter(|_| !stop::is_stopped()) else { return Ok(()) };
+                let dropped = || self.pool.as_ref().and_then(|pool| pool.lock().pop()).or_else(self.fresh);
+                let Some(mut batch) = wanted.ok().and_then(|memory| memory.or_else(dropped)) else { return Ok(()) };
                 let number = BatchNumber { epoch, k };
                 let made = catch(|| {
                     // Asks for each batch once: for all those ahead at the beginning of an epoch, then for one more
@@ -306,12 +286,10 @@ impl<T: BatchBuffer> Producer<T> {
 /// Turns a panic into an error.
 fn catch(f: impl FnOnce() -> Result<()>) -> Result<()> {
     // A panic leaves the batch behind, which is dropped, and workers, which start afresh with each frame.
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| Err(panicked(&*panic)))
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it gave no reason")))
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it gave no reason"))))
+    })
 }
 
 /// The batches of one or more epochs, as [`Batches`], but made directly in memory that the consumer provides: see
@@ -332,11 +310,11 @@ impl<M: Memory> BatchesInto<M> {
     /// Provides memory for one more batch, of [`batch_bytes`](crate::loader::Loader::batch_bytes) bytes. Without any
     /// memory, `next` waits forever.
     pub fn provide(&self, memory: M) {
-        self.0.provide(CallerBuffer { memory, batch: Batch::default() });
+        self.0.want(Some(CallerBuffer { memory, batch: Batch::default() }));
     }
 
     /// Waits for the next batch, as [`Batches::wait`].
-    pub fn wait(&mut self, at_most: Duration) -> bool {
+    pub fn wait(&self, at_most: Duration) -> bool {
         self.0.wait(at_most)
     }
 }
@@ -422,12 +400,6 @@ impl<T: Default> Drop for PrefetchedBatch<T> {
             put_back(&pool, self.depth, [std::mem::take(&mut self.batch)]);
         }
     }
-}
-
-/// The memory of the consumer, and the facts about the batch in it.
-pub(crate) struct CallerBuffer<M> {
-    pub memory: M,
-    pub batch: Batch,
 }
 
 #[cfg(test)]

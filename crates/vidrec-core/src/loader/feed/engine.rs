@@ -380,7 +380,7 @@ impl Engine {
         }
         let (options, samples) = (Arc::new(options), Arc::new(samples));
         let shape = BatchShape::new(&options, samples.frames, options.size(), samples.exact)?;
-        let specs = SampleSpecs::new(&dataset, &options, &samples);
+        let specs = SampleSpecs { dataset: dataset.clone(), options: options.clone(), samples: samples.clone() };
         let buckets = options.divides().then(|| Buckets::new(&specs)).transpose().map_err(named)?;
         let workers = WorkerPool::new(options.threads)?;
         let schedule = Schedule::new(&options, &samples, shape, buckets)?;

@@ -3,19 +3,17 @@
 use half::{bf16, f16};
 use rayon::prelude::*;
 
-use super::batches::{BatchBuffer, CallerBuffer};
 use super::buckets::BatchShape;
 use super::engine::{Engine, Loader};
 use super::needs::{ask_for, to_read};
 use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
-use super::schedule::BatchPlan;
+use super::schedule::{BatchNumber, BatchPlan};
 use super::tracks::slots as track_slots;
-use crate::loader::batch::{Batch, BatchData};
+use crate::loader::batch::{Batch, BatchData, TrackBuffer, parts};
 use crate::loader::decoded::CacheUse;
 use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
 use crate::loader::options::{Dtype, Layout, LoaderOptions, OnBadFrame};
-use crate::loader::track_batch::{TrackBuffer, parts};
 use crate::stop::{self, Stop};
 use crate::store::disk::regular_file::Advice;
 use crate::store::location::is_remote;
@@ -70,6 +68,34 @@ impl Loader {
         engine.counters.lock().device_declined += (clips * frames) as u64;
         Ok(batch)
     }
+}
+
+/// The memory in which a batch is made.
+pub(crate) trait BatchBuffer: Send {
+    /// Replaces its contents by a batch, and reuses its memory.
+    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()>;
+}
+
+impl Engine {
+    /// Replaces the contents of a batch, and counts it.
+    pub(super) fn fill(&self, BatchNumber { epoch, k }: BatchNumber, batch: &mut impl BatchBuffer) -> Result<()> {
+        batch.fill(self, &self.batch(epoch, k)?)?;
+        self.counters.lock().batches += 1;
+        Ok(())
+    }
+
+    /// Makes a batch now.
+    pub(super) fn made<T: BatchBuffer>(&self, epoch: u64, k: u64, mut batch: T) -> Result<T> {
+        ask_for(self, epoch, k)?;
+        self.fill(BatchNumber { epoch, k }, &mut batch)?;
+        Ok(batch)
+    }
+}
+
+/// The memory of the consumer, and the facts about the batch in it.
+pub(crate) struct CallerBuffer<M> {
+    pub memory: M,
+    pub batch: Batch,
 }
 
 impl BatchBuffer for Batch {
@@ -219,13 +245,18 @@ fn read<'a>(
     slot: &mut impl SampleBuffer,
     tracks: &mut [TrackBuffer<'_>],
 ) -> Result<SampleSpec<'a>> {
-    let mut plan = engine.specs.plan(sample, shape.frames, shape.size)?;
+    let plan = plan(engine, sample, shape)?;
     if sample.camera == 0 {
         let of_camera = |camera| of_camera(engine, &sample, shape, camera);
         engine.tracks.read(&plan, tracks, &of_camera)?;
     }
-    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
     slot.fill(engine, &plan)?;
+    Ok(plan)
+}
+
+fn plan<'a>(engine: &'a Engine, sample: PlannedSample, shape: &BatchShape) -> Result<SampleSpec<'a>> {
+    let mut plan = engine.specs.plan(sample, shape.frames, shape.size)?;
+    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
     Ok(plan)
 }
 
@@ -236,9 +267,8 @@ fn of_camera<'a>(
     shape: &BatchShape,
     camera: u32,
 ) -> Result<Option<SampleSpec<'a>>> {
-    let sample = engine.with_cameras(sample)[camera as usize];
-    let is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
-    is_there.then(|| engine.specs.plan(sample, shape.frames, shape.size)).transpose()
+    let plan = plan(engine, engine.with_cameras(sample)[camera as usize], shape)?;
+    Ok(plan.is_there.then_some(plan))
 }
 
 /// Decodes the pictures in parallel.
@@ -253,7 +283,7 @@ impl<S: SampleType> SampleBuffer for &mut [S] {
             stop::within(&stop, || frame(engine, plan, kernel.as_ref(), t, slot)).err()
         };
         let mut slots = slots(&engine.options, self, plan.meant.len());
-        let decoded = if plan.is_there { plan.frames.len() } else { 0 };
+        let decoded = if plan.is_there { plan.params.frames.len() } else { 0 };
         let before = plan.before();
         slots.drain(before + decoded..).for_each(PictureBuffer::clear);
         slots.drain(..before).for_each(PictureBuffer::clear);
@@ -281,7 +311,7 @@ fn frame<S: SampleType>(
 ) -> Result<()> {
     let other = |size, pixels| engine.specs.kernel(plan, size, pixels);
     let cache = engine.decoded.as_ref();
-    let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], (kernel, cache), other, slot)?;
+    let cost = engine.workers.worker().frame(&plan.clip, plan.params.frames[t], (kernel, cache), other, slot)?;
     let stats = &mut *engine.counters.lock();
     stats.frames += 1;
     stats.bytes += cost.bytes;
@@ -304,7 +334,7 @@ fn frame<S: SampleType>(
 /// Adds the facts to the batch, and tells the system what will not be needed again.
 fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Result<()> {
     batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
-    for SampleSpec { sample, clip, frames, meant, mut params, .. } in plans {
+    for SampleSpec { sample, clip, meant, params, .. } in plans {
         match &engine.mix {
             Some(mix) => {
                 let (source, label) = mix.source_and_label(&clip, engine.given(clip.ordinal()))?;
@@ -316,7 +346,6 @@ fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Res
         batch.clips.push(engine.given(clip.ordinal()));
         batch.mask.push(sample.counts);
         batch.frame_mask.extend(meant);
-        params.frames = frames;
         batch.params.push(params);
     }
     Ok(())

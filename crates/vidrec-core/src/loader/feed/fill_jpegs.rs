@@ -2,11 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::batches::BatchBuffer;
 use super::device::Device;
 use super::device_plan::plan_tiles;
 use super::engine::{Engine, Loader};
-use super::fill::{SampleBuffer, samples};
+use super::fill::{BatchBuffer, SampleBuffer, samples};
 use super::sample_spec::SampleSpec;
 use super::schedule::BatchPlan;
 use super::worker::frame_key;
@@ -111,7 +110,7 @@ impl SampleBuffer for JpegBuffer {
         if !plan.is_there {
             return Ok(());
         }
-        let lengths = lengths(engine, &plan.clip, &plan.frames)?;
+        let lengths = lengths(engine, &plan.clip, &plan.params.frames)?;
         allocation::resize(&mut self.data, total(&lengths)?, 0, "the JPEGs of a clip")?;
         let mut rest = &mut self.data[..];
         let buffers: Vec<&mut [u8]> =
@@ -121,7 +120,7 @@ impl SampleBuffer for JpegBuffer {
         let copy = |((place, &t), buffer): ((usize, &u32), &mut [u8])| {
             stop::within(&stop, || jpeg(engine, plan, known, plan.before() + place, t, buffer))
         };
-        let copied: Vec<Result<JpegFrame>> = plan.frames.par_iter().enumerate().zip(buffers).map(copy).collect();
+        let copied: Vec<Result<JpegFrame>> = plan.params.frames.par_iter().enumerate().zip(buffers).map(copy).collect();
         self.frames = copied.into_iter().collect::<Result<_>>()?;
         let mut start = 0;
         for (frame, length) in self.frames.iter_mut().zip(lengths) {

@@ -45,21 +45,23 @@ pub(super) fn run_on<S: SampleType>(
     debug_assert_eq!(matches!(slot, PictureBuffer::Gray(_)), tables.channels == 1);
     scratch.fit(tables);
     let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
-    let rows = RowLoop { tables, frame, scratch, conversion };
-    const FULL: usize = Kind::Full as usize;
-    const PLAIN: usize = Kind::Plain as usize;
-    const LEVELS: usize = Kind::Levels as usize;
+    macro_rules! pass {
+        ($planes:literal, $kind:ident, $slot:expr) => {{
+            const KIND: usize = Kind::$kind as usize;
+            machine.run(FramePass::<_, $planes, KIND> { tables, frame, scratch, conversion, slot: $slot })
+        }};
+    }
     match (slot, tables.planes, conversion.kind()) {
-        (PictureBuffer::Gray(plane), 1, _) => rows.run::<1, FULL>(machine, GrayOut(plane)),
-        (PictureBuffer::Gray(plane), ..) => rows.run::<3, FULL>(machine, GrayOut(plane)),
-        (PictureBuffer::Planes(planes), 1, _) => rows.run::<1, FULL>(machine, PlaneOut(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PlaneOut(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PlaneOut(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Full) => rows.run::<3, FULL>(machine, PlaneOut(planes)),
-        (PictureBuffer::Pixels(pixels), 1, _) => rows.run::<1, FULL>(machine, PixelOut(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PixelOut(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PixelOut(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Full) => rows.run::<3, FULL>(machine, PixelOut(pixels)),
+        (PictureBuffer::Gray(plane), 1, _) => pass!(1, Full, GrayOut(plane)),
+        (PictureBuffer::Gray(plane), ..) => pass!(3, Full, GrayOut(plane)),
+        (PictureBuffer::Planes(planes), 1, _) => pass!(1, Full, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Plain) => pass!(3, Plain, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Levels) => pass!(3, Levels, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Full) => pass!(3, Full, PlaneOut(planes)),
+        (PictureBuffer::Pixels(pixels), 1, _) => pass!(1, Full, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => pass!(3, Plain, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => pass!(3, Levels, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Full) => pass!(3, Full, PixelOut(pixels)),
     }
 }
 
@@ -73,37 +75,19 @@ impl Scratch {
     }
 }
 
-/// All rows, for one kind of planes, conversion and slot. A function of its own on each kind of machine: one with all kinds
-/// in it takes the compiler much longer.
-struct FramePass<'a, R, const PLANES: usize, const KIND: usize> {
-    rows: RowLoop<'a>,
-    slot: R,
-}
-
-impl<R: RowOut, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, R, PLANES, KIND> {
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        self.rows.write::<I, PLANES, KIND>(isa, self.slot);
-        isa.finish();
-    }
-}
-
-/// The data that all rows of the picture share.
-struct RowLoop<'a> {
+/// All rows of the picture, for one kind of planes, conversion and slot. `KIND` is a [`Kind`]. A function of its own on each
+/// kind of machine: one with all kinds in it takes the compiler much longer.
+struct FramePass<'a, O, const PLANES: usize, const KIND: usize> {
     tables: &'a Kernel,
     frame: &'a DecodedPart<'a>,
     scratch: &'a mut Scratch,
     conversion: &'a Conversion,
+    slot: O,
 }
 
-impl RowLoop<'_> {
-    /// Writes all rows on a kind of machine. `KIND` is a [`Kind`].
-    fn run<const PLANES: usize, const KIND: usize>(self, machine: Machine, slot: impl RowOut) {
-        machine.run(FramePass::<_, PLANES, KIND> { rows: self, slot });
-    }
-
+impl<O: RowOut, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, O, PLANES, KIND> {
     #[inline(always)]
-    fn write<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl RowOut) {
+    fn run<I: Isa>(mut self, isa: I) {
         let tables = self.tables;
         let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
         let at_once = tables.exact.is_none()
@@ -113,21 +97,24 @@ impl RowLoop<'_> {
         // in the store buffer, where the batch's stores come before it.
         for ahead in 0..=height {
             if ahead < height && tables.exact.is_none() {
-                self.blend::<I, PLANES>(isa, &sources, ahead);
+                self.blend(isa, &sources, ahead);
             }
             let Some(y) = ahead.checked_sub(1) else { continue };
             if at_once {
-                self.row::<I, PLANES, KIND, true>(isa, y, &mut slot);
+                self.row::<I, true>(isa, y);
             } else {
-                self.sums::<I, PLANES>(isa, y);
-                self.row::<I, PLANES, KIND, false>(isa, y, &mut slot);
+                self.sums(isa, y);
+                self.row::<I, false>(isa, y);
             }
         }
+        isa.finish();
     }
+}
 
+impl<O: RowOut, const PLANES: usize, const KIND: usize> FramePass<'_, O, PLANES, KIND> {
     /// Makes the lines for row `y` of the picture.
     #[inline(always)]
-    fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[SourceRows<'_>; 3], y: usize) {
+    fn blend<I: Isa>(&mut self, isa: I, sources: &[SourceRows<'_>; 3], y: usize) {
         for (plane, source) in sources.iter().enumerate().take(PLANES) {
             blend(isa, self.tables.of_plane(plane).rows.row(y), source, &mut self.scratch.lines[y % 2][plane]);
         }
@@ -135,7 +122,7 @@ impl RowLoop<'_> {
 
     /// Makes the columns of row `y` of the picture, if they are a step of their own.
     #[inline(always)]
-    fn sums<I: Isa, const PLANES: usize>(&mut self, isa: I, y: usize) {
+    fn sums<I: Isa>(&mut self, isa: I, y: usize) {
         let Scratch { lines, sums, exact } = &mut *self.scratch;
         if let Some(tables) = &self.tables.exact {
             let width = self.tables.size.0 as usize;
@@ -153,13 +140,8 @@ impl RowLoop<'_> {
 
     /// Makes and writes row `y` of the picture, from lines or from sums.
     #[inline(always)]
-    fn row<I: Isa, const PLANES: usize, const KIND: usize, const LINES: bool>(
-        &self,
-        isa: I,
-        y: usize,
-        slot: &mut impl RowOut,
-    ) {
-        let width = self.tables.size.0 as usize;
+    fn row<I: Isa, const LINES: bool>(&mut self, isa: I, y: usize) {
+        let out = self.slot.split_off(self.tables.size.0 as usize);
         let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);
         let row = PictureRow::<PLANES, KIND, LINES> {
             lines: [&lines[0], &lines[1], &lines[2]],
@@ -168,7 +150,7 @@ impl RowLoop<'_> {
             chroma: &self.tables.of_plane(1).columns,
             conversion: self.conversion,
         };
-        row.write(isa, slot.split_off(width));
+        row.write(isa, out);
     }
 }
 

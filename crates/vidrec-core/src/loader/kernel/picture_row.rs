@@ -150,7 +150,7 @@ pub(super) struct GrayOut<'a, S>(pub &'a mut [S]);
 
 impl<'a, S: SampleType> RowOut for GrayOut<'a, S> {
     const CHANNELS: usize = 1;
-    const SATURATES: bool = S::SATURATES;
+    const SATURATES: bool = !S::NORMALIZED;
     type Place = &'a mut [S; BLOCK];
     type Rest = &'a mut [S];
 
@@ -181,7 +181,7 @@ pub(super) struct PlaneOut<'a, S>(pub [&'a mut [S]; 3]);
 
 impl<'a, S: SampleType> RowOut for PlaneOut<'a, S> {
     const CHANNELS: usize = 3;
-    const SATURATES: bool = S::SATURATES;
+    const SATURATES: bool = !S::NORMALIZED;
     type Place = ((&'a mut [S; BLOCK], &'a mut [S; BLOCK]), &'a mut [S; BLOCK]);
     type Rest = [&'a mut [S]; 3];
 
@@ -232,7 +232,7 @@ pub(super) struct PixelOut<'a, S>(pub &'a mut [S]);
 
 impl<'a, S: SampleType> RowOut for PixelOut<'a, S> {
     const CHANNELS: usize = 3;
-    const SATURATES: bool = S::SATURATES;
+    const SATURATES: bool = !S::NORMALIZED;
     type Place = &'a mut [[S; BLOCK]; 3];
     type Rest = &'a mut [S];
 

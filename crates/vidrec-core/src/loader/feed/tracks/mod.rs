@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use super::sample_spec::SampleSpec;
 use crate::dataset::Dataset;
+use crate::loader::batch::{TrackBatch, TrackBuffer};
 use crate::loader::options::{Cameras, LoaderOptions, ResolvedOptions, TrackHow, TrackWindow};
-use crate::loader::track_batch::{TrackBatch, TrackBuffer};
 use track_plan::{OfCamera, TrackPlan};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;

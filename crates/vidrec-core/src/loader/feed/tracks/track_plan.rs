@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::gather::PickedValues;
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
+use crate::loader::batch::{TrackBuffer, TrackBufferValues};
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
-use crate::loader::track_batch::{TrackBuffer, TrackBufferValues};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
@@ -274,7 +274,7 @@ impl TrackPlan {
                         let wanted = nearest? + i128::from(i);
                         let at = wanted.clamp(0, track.len().checked_sub(1)? as i128);
                         let exists = at == wanted;
-                        (exists || sample.holds_edges)
+                        (exists || sample.holds_edges())
                             .then(|| Pick { exists: exists && meant, ..Pick::whole(at as usize) })
                     }));
                 }
@@ -312,7 +312,7 @@ impl TrackPlan {
         let pick = |(t, meant): (Option<i64>, bool)| {
             let t = t?;
             let found = of_track.pick(self.options.how, slack, t);
-            let found = found.or_else(|| of_track.edge(t).filter(|_| sample.holds_edges))?;
+            let found = found.or_else(|| of_track.edge(t).filter(|_| sample.holds_edges()))?;
             Some(if meant { found } else { found.instead() })
         };
         Ok(times.map(pick).collect())
