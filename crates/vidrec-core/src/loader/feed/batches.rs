@@ -32,8 +32,7 @@ use vidrec_format::error::{Error, Result};
 #[must_use = "batches are made in the background, and dropping this stops it"]
 pub struct Batches<T = Batch> {
     engine: Arc<Engine>,
-    /// Batches that come from the thread, and the next one, if a wait has already brought it.
-    ready: Mutex<(Receiver<NumberedBatch<T>>, Option<NumberedBatch<T>>)>,
+    ready: Mutex<ReadyBatches<T>>,
     /// Tells the thread to make another batch, in this memory or in that of a dropped batch. `None` if no more are wanted.
     wanted: Option<Sender<Option<T>>>,
     /// The memory of dropped batches; `None` if only the consumer provides memory.
@@ -45,6 +44,9 @@ pub struct Batches<T = Batch> {
 
 /// A batch, or why it could not be made.
 type NumberedBatch<T> = (BatchNumber, Result<T>);
+
+/// Batches that come from the thread, and the next one, if a wait has already brought it.
+type ReadyBatches<T> = (Receiver<NumberedBatch<T>>, Option<NumberedBatch<T>>);
 
 impl Loader {
     /// The batches of an epoch (`3`), of several epochs (`0..10`) or without an end (`0..`), in order. Background
@@ -243,7 +245,7 @@ impl<T: BatchBuffer> Producer<T> {
         let engine = &self.engine;
         let ahead = Ahead::start(engine, &epochs)?;
         let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
-        if engine.schedule.batches_per_epoch() == 0 {
+        if engine.schedule.batches_per_epoch == 0 {
             return Ok(());
         }
         for epoch in epochs.range {

@@ -184,7 +184,7 @@ impl Loader {
     /// from the first sample of epoch 0. Empty without a mix.
     pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
         let Engine { schedule, mix, .. } = &*self.engine;
-        let (Some(mix), Order::Mixed(mixed)) = (mix, schedule.order()) else { return Vec::new() };
+        let (Some(mix), Order::Mixed(mixed)) = (mix, &schedule.order) else { return Vec::new() };
         let after = schedule.after(epoch, batches);
         let Some(positions) = schedule.bucketed_positions(after.epoch, batches).filter(|_| after.epoch == epoch) else {
             return mix.named_counts(mixed, mixed.counts(mixed.position(after.epoch, after.consumed)));
@@ -210,7 +210,7 @@ impl Loader {
     /// The number of batches that this rank has in a whole epoch. It is the same on every rank. If clips of a mix, or clips
     /// drawn by weight, are divided into buckets, epochs differ by some batches, and this is the number of epoch 0.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.engine.schedule.batches_per_epoch()
+        self.engine.schedule.batches_per_epoch
     }
 
     /// The number of batches that this rank has in `epoch`; fewer in an epoch that was resumed.
@@ -376,7 +376,7 @@ impl Engine {
         });
         if let Some(mix) = mix {
             let order = mix.order(&samples.lens(), &options, resumed.and_then(LoaderState::source_orders))?;
-            options.set_order(Order::Mixed(Arc::new(order)));
+            options.loader.order = Order::Mixed(Arc::new(order));
         }
         let (options, samples) = (Arc::new(options), Arc::new(samples));
         let shape = BatchShape::new(&options, samples.frames, options.size(), samples.exact)?;
@@ -384,7 +384,7 @@ impl Engine {
         let buckets = options.divides().then(|| Buckets::new(&specs)).transpose().map_err(named)?;
         let workers = WorkerPool::new(options.threads)?;
         let schedule = Schedule::new(&options, &samples, shape, buckets)?;
-        match schedule.order() {
+        match &schedule.order {
             Order::Mixed(mixed) => deciding.insert("sources", mixed.source_orders())?,
             order => deciding.insert("order", order)?,
         }
@@ -441,10 +441,10 @@ impl Engine {
     }
 
     fn refuse_no_batches(&self) -> Result<()> {
-        if self.schedule.batches_per_epoch() > 0 {
+        if self.schedule.batches_per_epoch > 0 {
             return Ok(());
         }
-        let samples = self.schedule.positions();
+        let samples = self.schedule.positions;
         let (clips, world) = (self.schedule.shapes()[0].clips, self.options.rank.1);
         let help = match self.options.last {
             _ if samples == 0 => "the data set is empty, or all its clips are skipped",
@@ -513,7 +513,7 @@ impl Engine {
     /// The samples that cannot be shared among the ranks.
     fn left_out(&self, epoch: u64) -> Option<String> {
         let (last, (_, world_size)) = (self.options.last, self.options.rank);
-        let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions());
+        let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions);
         (left_out > 0 && last == LastBatch::Keep).then(|| {
             format!(
                 "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
@@ -526,7 +526,7 @@ impl Engine {
     /// divided into buckets, they are those of the epoch, because the first batches may have its last samples.
     fn deciding(&self, epoch: u64, consumed: u64) -> JsonObject {
         let mut options = self.deciding.clone();
-        if let Order::Mixed(mixed) = self.schedule.order() {
+        if let Order::Mixed(mixed) = &self.schedule.order {
             let is_divided = self.schedule.bucket_count() > 0 && consumed > 0;
             let consumed = if is_divided { mixed.samples_per_epoch() } else { consumed };
             let shares = Value::String(mixed.describe(mixed.position(epoch, consumed)));
@@ -544,7 +544,7 @@ impl Engine {
         LoaderState {
             epoch,
             consumed,
-            samples: self.schedule.positions(),
+            samples: self.schedule.positions,
             seed: self.options.seed,
             options: self.deciding(epoch, consumed),
             buckets,

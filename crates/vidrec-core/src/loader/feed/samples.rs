@@ -27,7 +27,8 @@ pub(crate) struct PlannedSample {
 #[derive(Debug)]
 pub(crate) struct Samples {
     sources: Vec<SourceSamples>,
-    len: u64,
+    /// The number of samples.
+    pub len: u64,
     /// The number of clips with fewer frames than a sample needs.
     pub short: u64,
     /// Whether short clips are skipped.
@@ -132,11 +133,6 @@ impl Samples {
     /// The number of frames that a clip must have, if samples rely on it.
     pub fn clip_frames(&self, clip: u64) -> Option<u32> {
         self.sources[self.source(clip)].equal
-    }
-
-    /// The number of samples.
-    pub fn len(&self) -> u64 {
-        self.len
     }
 
     /// The number of samples of each source.

@@ -36,7 +36,8 @@ pub(crate) struct BatchPlan {
 pub(crate) struct Schedule {
     samples: Arc<Samples>,
     options: Arc<ResolvedOptions>,
-    order: Order,
+    /// The order of samples, with its number of homes.
+    pub order: Order,
     /// The shape of a batch, if there are no buckets.
     shape: BatchShape,
     /// The ranks of a whole epoch, if there are no buckets.
@@ -45,9 +46,10 @@ pub(crate) struct Schedule {
     buckets: Option<(Buckets, Vec<Ranks>)>,
     /// The epochs in progress: at most two.
     bucketed_epochs: Mutex<VecDeque<Arc<BucketedEpoch>>>,
-    batches_per_epoch: u64,
-    /// The number of positions in an epoch.
-    positions: u64,
+    /// The number of batches that this rank has in an epoch that is not cut short by resuming.
+    pub batches_per_epoch: u64,
+    /// The number of positions in a whole epoch.
+    pub positions: u64,
     /// The position of the run that this one resumes.
     resumed: Option<RunPosition>,
 }
@@ -72,8 +74,8 @@ impl Schedule {
     ) -> Result<Self> {
         let ((_, world_size), last) = (options.rank, options.last);
         let order = options.order.clone().with_default_homes(world_size);
-        order.check(samples.len())?;
-        let positions = order.proven(samples.len(), options.seed, 0).len();
+        order.check(samples.len)?;
+        let positions = order.proven(samples.len, options.seed, 0).len();
         let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
         let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
         let with_ranks = |buckets: Buckets| {
@@ -99,16 +101,6 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// The number of positions in a whole epoch.
-    pub fn positions(&self) -> u64 {
-        self.positions
-    }
-
-    /// The order of samples, with its number of homes.
-    pub fn order(&self) -> &Order {
-        &self.order
-    }
-
     /// The shapes that batches can have.
     pub fn shapes(&self) -> &[BatchShape] {
         self.buckets.as_ref().map_or(std::slice::from_ref(&self.shape), |(buckets, _)| &buckets.shapes)
@@ -122,11 +114,6 @@ impl Schedule {
 
     pub fn first_epoch(&self) -> u64 {
         self.resumed.as_ref().map_or(0, |at| at.epoch)
-    }
-
-    /// The number of batches that this rank has in an epoch that is not cut short by resuming.
-    pub fn batches_per_epoch(&self) -> u64 {
-        self.batches_per_epoch
     }
 
     /// The number of batches that this rank has in `epoch`, or in the rest of it.
@@ -193,7 +180,7 @@ impl Schedule {
     }
 
     fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
-        let order = self.order.proven(self.samples.len(), self.options.seed, epoch);
+        let order = self.order.proven(self.samples.len, self.options.seed, epoch);
         let (shared, rule) = (self.bucketed_epoch(epoch), self.ranks_in(epoch));
         let shape = match (&shared, &self.buckets) {
             (Some(shared), Some((buckets, _))) => shared.bucket(k).map(|bucket| buckets.shapes[bucket]),
@@ -207,7 +194,7 @@ impl Schedule {
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.
-            let occurrence = if order.repeats() { self.samples.len().wrapping_mul(position + 1) } else { 0 };
+            let occurrence = if order.repeats() { self.samples.len.wrapping_mul(position + 1) } else { 0 };
             // In a mix, the draw depends on the round through the source, not on how its stream is cut into
             // epochs.
             Some(self.planned(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
@@ -237,7 +224,7 @@ impl Schedule {
                 let source = mixed.source_of(planned.sample);
                 source.start + random.below(source.end - source.start)
             }
-            _ => random.below(self.samples.len()),
+            _ => random.below(self.samples.len),
         };
         (sample != planned.sample).then(|| self.planned(epoch, sample, sample, planned.counts))
     }
@@ -265,7 +252,7 @@ impl Schedule {
             Some(at) if at.epoch == epoch => at.buckets.clone(),
             _ => vec![0; buckets.shapes.len()],
         };
-        let order = self.order.proven(self.samples.len(), self.options.seed, epoch);
+        let order = self.order.proven(self.samples.len, self.options.seed, epoch);
         let shared = Arc::new(BucketedEpoch::new((epoch, &order), &self.samples, buckets, done, ranks));
         bucketed_epochs.truncate(1);
         bucketed_epochs.push_front(shared.clone());

@@ -157,7 +157,7 @@ impl Default for LoaderOptions {
 /// The options of a loader, with those that each source of a mix and each camera has of its own.
 #[derive(Debug)]
 pub(crate) struct ResolvedOptions {
-    loader: LoaderOptions,
+    pub loader: LoaderOptions,
     /// The options of each source, for each of its cameras.
     pub samples: Vec<LoaderOptions>,
 }
@@ -171,11 +171,6 @@ impl Deref for ResolvedOptions {
 }
 
 impl ResolvedOptions {
-    /// Sets the order of samples.
-    pub fn set_order(&mut self, order: Order) {
-        self.loader.order = order;
-    }
-
     /// The number of clips of a sample: one of each camera.
     pub fn cameras_per_sample(&self) -> usize {
         self.cameras.as_ref().map_or(1, |cameras| cameras.names.len())

@@ -68,12 +68,12 @@ impl PickedValues<'_> {
     /// Interpolates between values and normalizes them: to `f64` or `f32`.
     pub fn computed(&self, normalize: Option<&TrackNormalize>, kind: TrackType, out: &mut [u8]) -> Result<()> {
         match kind {
-            TrackType::F64 => self.to_floats::<f64>(normalize, |x| x, out),
-            _ => self.to_floats::<f32>(normalize, |x| x as f32, out),
+            TrackType::F64 => self.write_computed::<f64>(normalize, |x| x, out),
+            _ => self.write_computed::<f32>(normalize, |x| x as f32, out),
         }
     }
 
-    fn to_floats<F: TrackNumber>(
+    fn write_computed<F: TrackNumber>(
         &self,
         normalize: Option<&TrackNormalize>,
         rounded: impl Fn(f64) -> F,
@@ -81,18 +81,18 @@ impl PickedValues<'_> {
     ) -> Result<()> {
         let out = bytemuck::try_cast_slice_mut(out).map_err(|_| no_room())?;
         match self.schema.kind {
-            TrackType::F64 => self.from_numbers::<f64, F>(normalize, rounded, out),
-            TrackType::F32 => self.from_numbers::<f32, F>(normalize, rounded, out),
-            TrackType::I16 => self.from_numbers::<i16, F>(normalize, rounded, out),
-            TrackType::I32 => self.from_numbers::<i32, F>(normalize, rounded, out),
-            TrackType::I64 => self.from_numbers::<i64, F>(normalize, rounded, out),
-            TrackType::U8 | TrackType::Bool => self.from_numbers::<u8, F>(normalize, rounded, out),
-            TrackType::U16 => self.from_numbers::<u16, F>(normalize, rounded, out),
+            TrackType::F64 => self.write_floats::<f64, F>(normalize, rounded, out),
+            TrackType::F32 => self.write_floats::<f32, F>(normalize, rounded, out),
+            TrackType::I16 => self.write_floats::<i16, F>(normalize, rounded, out),
+            TrackType::I32 => self.write_floats::<i32, F>(normalize, rounded, out),
+            TrackType::I64 => self.write_floats::<i64, F>(normalize, rounded, out),
+            TrackType::U8 | TrackType::Bool => self.write_floats::<u8, F>(normalize, rounded, out),
+            TrackType::U16 => self.write_floats::<u16, F>(normalize, rounded, out),
             TrackType::Utf8 => Err(Error::internal("texts between texts")),
         }
     }
 
-    fn from_numbers<T: TrackNumber, F: TrackNumber>(
+    fn write_floats<T: TrackNumber, F: TrackNumber>(
         &self,
         normalize: Option<&TrackNormalize>,
         rounded: impl Fn(f64) -> F,
