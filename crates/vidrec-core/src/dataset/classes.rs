@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::dataset::{Dataset, Tables};
-use vidrec_format::{Error, Result};
+use crate::dataset::Dataset;
+use vidrec_format::{Error, Result, SectionId};
 
 /// The class names of all data sets, and the new labels of each data set.
 pub struct JoinedClasses {
@@ -43,7 +43,7 @@ pub fn joined_classes(sets: &[Dataset]) -> Result<JoinedClasses> {
 fn refuse_plain_labels(sets: &[Dataset], have_no_lists: bool) -> Result<()> {
     let mut names: HashMap<u32, String> = HashMap::new();
     for set in sets.iter().filter(|set| sets.len() > 1 && set.classes().is_empty()) {
-        set.prefetch_all(Tables { clips: true, frames: false, strings: have_no_lists })?;
+        set.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?;
         for clip in set.clips() {
             let clip = clip?;
             let Some(label) = clip.label() else { continue };

@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 
 use crate::dataset::listing::ShardFiles;
 use crate::dataset::shard::LazyShard;
-use crate::dataset::{Clip, FailedSource, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
+use crate::dataset::{Clip, FailedSource, Io, Leftover, OpenOptions, Shard, Source, listing, track_file};
 use crate::store::disk::folder_of;
 use crate::store::disk::regular_file::{Advice, Links, advise, open_regular};
 use crate::store::location::is_remote;
 use crate::store::remote::Remote;
 use crate::store::storage::RemoteStats;
 use vidrec_format::track::schema::TrackSchema;
-use vidrec_format::{DatasetJson, Error, Meta, Result, data_binding, file_name};
+use vidrec_format::{DatasetJson, Error, Meta, Result, SectionId, data_binding, file_name};
 
 const NO_DIGEST: [u8; 32] = [0; 32];
 
@@ -387,7 +387,7 @@ impl Dataset {
     ///
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if an entry is damaged.
     pub fn labels(&self) -> Result<Vec<Option<u32>>> {
-        self.prefetch_all(Tables { clips: true, ..Tables::default() })?;
+        self.prefetch_all(&[SectionId::CLIPS])?;
         self.clips().map(|clip| Ok(clip?.label())).collect()
     }
 

@@ -36,17 +36,6 @@ pub struct Index {
     strings: SectionEntry,
 }
 
-/// Some tables of an index.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Tables {
-    /// The entries of clips.
-    pub clips: bool,
-    /// The entries of frames.
-    pub frames: bool,
-    /// Sources and attributes.
-    pub strings: bool,
-}
-
 impl Index {
     /// Checks the parts of an index that every reader depends on.
     pub fn prove(bytes: &(impl ReadAt + ?Sized)) -> Result<Self> {

@@ -25,7 +25,7 @@ pub use clip::Clip;
 pub use clock::different_clocks;
 pub use data_set::{Dataset, Fingerprint};
 pub use frame::Frame;
-pub use index::{Index, Tables, proven_bytes};
+pub use index::{Index, proven_bytes};
 pub use listing::{FailedSource, Leftover};
 pub(crate) use records::RecordsDigest;
 pub use shard::{Shard, split_payload};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::dataset::{Dataset, Shard, Tables};
+use crate::dataset::{Dataset, Shard};
 use crate::threads::in_order;
 use vidrec_format::{Result, SectionId};
 
@@ -41,7 +41,7 @@ impl Dataset {
 
     /// Fetches whole tables, for a pass over all clips. Does nothing for local data sets.
     #[doc(hidden)]
-    pub fn prefetch_all(&self, tables: Tables) -> Result<()> {
+    pub fn prefetch_all(&self, tables: &[SectionId]) -> Result<()> {
         if !self.is_remote() {
             return Ok(());
         }
@@ -60,15 +60,9 @@ fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Res
 
 impl Shard {
     /// Fetches whole tables.
-    pub fn prefetch_all(&self, tables: Tables) -> Result<()> {
-        let wanted = |table: &(bool, SectionId)| table.0;
-        let all = [
-            (tables.clips, SectionId::CLIPS),
-            (tables.frames, SectionId::FRAMES),
-            (tables.strings, SectionId::STRINGS),
-        ];
-        let ranges = all.into_iter().filter(wanted).filter_map(|(_, id)| self.index.section_range(id));
-        self.index_bytes.prefetch(&ranges.collect::<Vec<_>>())
+    pub fn prefetch_all(&self, tables: &[SectionId]) -> Result<()> {
+        let ranges: Vec<_> = tables.iter().filter_map(|&id| self.index.section_range(id)).collect();
+        self.index_bytes.prefetch(&ranges)
     }
 
     /// Fetches the entries of some clips and of their frames, and with `strings` also their strings.

@@ -4,22 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::plan::{EditOptions, EditReport, OutputPlan};
 use crate::dataset::clock::{beginning, too_far};
-use crate::dataset::writer::{ClipInfo, FrameData, OpenShard, Sharding, StagedSet, WriteReport, Writer, WriterOptions};
+use crate::dataset::writer::{ClipInfo, FrameData, OpenShard, Sharding, WriteReport, Writer, WriterOptions};
 use crate::dataset::{Clip, Dataset, Frame, TrackView};
 use crate::progress::{Counter, ProgressFn};
+use crate::store::disk::publication::Staged;
 use vidrec_format::track::payload::Payload;
-use vidrec_format::{Error, ErrorKind, Hint, Result};
-
-/// Like [`write_all`], for one output.
-pub(super) fn write(
-    plan: OutputPlan<'_>,
-    out: &Path,
-    options: &EditOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<EditReport> {
-    let reports = write_all(&[(plan, out.to_owned())], options, progress)?;
-    reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
-}
+use vidrec_format::{DatasetJson, Error, ErrorKind, Hint, Result};
 
 /// Writes all outputs, and then publishes them one after the other.
 pub(super) fn write_all(
@@ -37,11 +27,7 @@ pub(super) fn write_all(
     for ((plan, _), writer) in plans.iter().zip(writers) {
         staged.push(stage(plan, writer, options.shards, &mut counter)?);
     }
-    let publish = |(staged, (plan, out)): (StagedSet, &(OutputPlan<'_>, PathBuf))| {
-        let left_behind = staged.files.publish()?;
-        Ok(EditReport { left_behind, ..report(&staged.written, plan, out) })
-    };
-    staged.into_iter().zip(plans).map(publish).collect()
+    staged.into_iter().zip(plans).map(|((files, _, written), (plan, out))| publish(files, written, plan, out)).collect()
 }
 
 /// Copies the clips of a plan, and stages their shards.
@@ -50,7 +36,7 @@ pub(super) fn stage(
     mut writer: Writer,
     shards: Option<Sharding>,
     counter: &mut Counter<'_, '_>,
-) -> Result<StagedSet> {
+) -> Result<(Staged, DatasetJson, WriteReport)> {
     // The tracks of all inputs are registered before anything is copied, so that conflicts are found first.
     for set in &plan.sources {
         writer.join_tracks(set.tracks()?.iter()).map_err(|e| e.file(set.first_file()))?;
@@ -70,10 +56,10 @@ pub(super) fn stage(
     writer.stage()
 }
 
-/// The report of an output, except for what is left of the data set that it replaced.
-pub(super) fn report(written: &WriteReport, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
+/// Publishes an output, and reports about it.
+pub(super) fn publish(files: Staged, written: WriteReport, plan: &OutputPlan<'_>, out: &Path) -> Result<EditReport> {
     let clips: u64 = plan.sources.iter().map(Dataset::len).sum();
-    EditReport {
+    Ok(EditReport {
         output: out.display().to_string(),
         clips: written.clips,
         frames: written.frames,
@@ -82,8 +68,8 @@ pub(super) fn report(written: &WriteReport, plan: &OutputPlan<'_>, out: &Path) -
         left_out: clips.saturating_sub(plan.picks.len() as u64),
         not_found: plan.not_found.clone(),
         notes: plan.notes.clone(),
-        ..EditReport::default()
-    }
+        left_behind: files.publish()?,
+    })
 }
 
 fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, align_clocks: bool) -> Result<()> {

@@ -31,7 +31,8 @@ pub fn merge(
     if sets.is_empty() {
         return Err(Error::usage("there are no data sets to merge"));
     }
-    copy::write(plan(sets, 0)?, out.as_ref(), options, progress)
+    let reports = copy::write_all(&[(plan(sets, 0)?, out.as_ref().to_owned())], options, progress)?;
+    Ok(reports.into_iter().next().unwrap_or_default())
 }
 
 /// Adds the clips of some data sets to the one in the folder `to`, as more shards. The existing shards do not change.
@@ -86,15 +87,14 @@ pub fn append(
     tracks.sort_by(|a, b| a.name.cmp(&b.name));
     writer.join_tracks(tracks.iter())?;
     let mut counter = Counter::new(Some(plan.picks.len() as u64), progress);
-    let staged = copy::stage(&plan, writer, options.shards, &mut counter)?;
+    let (files, json, written) = copy::stage(&plan, writer, options.shards, &mut counter)?;
     let digests = |shard: &ShardJson| (shard.sha256.clone(), shard.index_crc32);
     let has = |shard: &ShardJson| before.shards.iter().any(|old| digests(old) == digests(shard));
-    if staged.json.shards[before.shards.len()..].iter().all(has) {
+    if json.shards[before.shards.len()..].iter().all(has) {
         let notes = vec!["nothing to add: the data set already has these clips".into()];
         return Ok(EditReport { output: to.display().to_string(), notes, ..EditReport::default() });
     }
-    let left_behind = staged.files.publish()?;
-    Ok(EditReport { left_behind, ..copy::report(&staged.written, &plan, to) })
+    copy::publish(files, written, &plan, to)
 }
 
 /// Plans the clips of `sets` from data set `first` on, with the classes of all.

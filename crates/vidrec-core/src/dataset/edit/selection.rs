@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::plan::check_draws;
-use crate::dataset::{Clip, Dataset, Tables};
+use crate::dataset::{Clip, Dataset};
 use vidrec_format::random::{Random, stream};
-use vidrec_format::{Error, Result};
+use vidrec_format::{Error, Result, SectionId};
 
 /// Conditions on clips. A clip is chosen if it meets all of them. Without conditions, all clips are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -103,7 +103,7 @@ fn matching(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
     candidates.sort_unstable();
     candidates.dedup();
     match candidates.len() as u64 == set.len() {
-        true => set.prefetch_all(Tables { clips: true, strings: true, ..Tables::default() })?,
+        true => set.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?,
         false => set.prefetch(&candidates, true)?,
     }
     let mut found = Vec::new();

@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use super::copy;
 use super::plan::{EditOptions, EditReport, OutputPlan, torn_draws};
-use crate::dataset::{Clip, Dataset, Tables};
+use crate::dataset::{Clip, Dataset};
 use crate::progress::ProgressFn;
 use vidrec_format::random::{Random, stream};
-use vidrec_format::{Error, Result};
+use vidrec_format::{Error, Result, SectionId};
 
 /// Returns the ordinals of the clips of each part, in ascending order. It writes nothing: [`split`] does that.
 /// [`Dataset::select`] turns a part into a data set that shares the files.
@@ -31,7 +31,7 @@ use vidrec_format::{Error, Result};
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): shares that do not add up to 1; draws of one video in two groups.
 /// [`Format`](vidrec_format::error::ErrorKind::Format): the data set is damaged.
 pub fn split_clips(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
-    set.prefetch_all(Tables { clips: true, strings: true, ..Tables::default() })?;
+    set.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?;
     let shares = shares(&split.parts)?;
     let mut clips_of_part = vec![Vec::new(); shares.len()];
     let mut apportioner = Apportioner::new(&shares);

@@ -84,7 +84,8 @@ pub fn subset(
     plan.not_found.clone_from(&table.not_found);
     plan.align_clocks = changes.align_clocks;
     plan.describe = Box::new(|_, clip| table.describe(clip));
-    copy::write(plan, out.as_ref(), options, progress)
+    let reports = copy::write_all(&[(plan, out.as_ref().to_owned())], options, progress)?;
+    Ok(reports.into_iter().next().unwrap_or_default())
 }
 
 /// The changes by clip, with labels as numbers.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::distribution::{Bin, Distribution, Summary, Words, bins_of_numbers, bins_of_words};
 use super::numbers::TrackStats;
-use crate::dataset::{Clip, Dataset, Tables};
-use vidrec_format::{FrameEntry, JsonObject, Result};
+use crate::dataset::{Clip, Dataset};
+use vidrec_format::{FrameEntry, JsonObject, Result, SectionId};
 
 /// The statistics that [`stats`] returns. `vidrec inspect --stats --json` prints the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -185,7 +185,7 @@ const NOTES: [&str; 9] = [
 impl Survey {
     /// Reads the whole index.
     fn new(set: &Dataset) -> Result<Survey> {
-        set.prefetch_all(Tables { clips: true, frames: true, strings: true })?;
+        set.prefetch_all(&[SectionId::CLIPS, SectionId::FRAMES, SectionId::STRINGS])?;
         let mut survey = Survey::default();
         for clip in set.clips() {
             survey.add(&clip?)?;

@@ -10,6 +10,7 @@ use vidrec_jpeg::{Decoder, RgbPicture};
 
 use crate::dataset::records::record_range;
 use crate::dataset::shard::StoredFrame;
+use crate::dataset::writer::check_class;
 use crate::dataset::{RecordsDigest, Shard, proven_bytes};
 use crate::progress::Counter;
 use crate::store::location::is_of_network;
@@ -218,16 +219,8 @@ impl ShardScan<'_> {
         if !attributes.is_empty() && serde_json::from_str::<serde_json::Map<_, _>>(&attributes).is_err() {
             return Err(Error::format("clip-attributes", "the attributes are not a JSON object"));
         }
-        let classes = &self.shard.index.meta.classes;
-        let Some(label) = u32::try_from(clip.label).ok().filter(|_| !classes.is_empty()) else {
-            return Ok(());
-        };
-        match classes.get(label as usize) {
-            Some(name) if class.is_empty() || *name == class => Ok(()),
-            other => Err(Error::format("clip-class", "the clip's class is not that of its label")
-                .expected(other.map_or("a label that has a class", |s| s))
-                .found(format!("{label}, \"{class}\""))),
-        }
+        let wrong = || Error::format("clip-class", "the clip's class is not that of its label");
+        check_class(u32::try_from(clip.label).ok(), &class, &self.shard.index.meta.classes, wrong)
     }
 
     fn frame(

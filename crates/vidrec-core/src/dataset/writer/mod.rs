@@ -10,13 +10,12 @@ mod track;
 mod writer;
 
 pub use clip_info::{ClipInfo, FrameData};
-pub use index::{FinishedIndex, IndexWriter};
 pub use publish::{
-    describe_failures, lock, lock_with_leftovers, remove_leftovers, replaceable, stage, stage_failures, there_already,
+    describe_failures, lock, lock_with_leftovers, remove_leftovers, replaceable, stage_failures, there_already,
 };
 pub use shard::FinishedShard;
 pub(crate) use sharding::OpenShard;
 pub use sharding::{Sharding, first_video};
 pub use track::{EncodedTrack, NewPictures, SoundCoding, Track, TrackTimes, TrackValues};
-pub(crate) use writer::StagedSet;
+pub(crate) use writer::check_class;
 pub use writer::{WriteReport, Writer, WriterOptions};
