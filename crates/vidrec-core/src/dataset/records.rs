@@ -1,6 +1,6 @@
 //! A record file, and its digest.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
@@ -8,19 +8,8 @@ use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::EDGE_BYTES;
 use vidrec_format::{ErrorKind, FrameEntry, Result, data_binding, limits, recordio};
 
-/// A record file or a track file, wherever it is.
-#[derive(Debug)]
-pub struct Records(pub Box<dyn ReadAt>);
-
-impl Deref for Records {
-    type Target = dyn ReadAt;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.0
-    }
-}
-
-impl Records {
+/// Reads of a record file or a track file.
+impl dyn ReadAt + '_ {
     /// The CRC-32 of the file's two ends.
     pub fn edge_crc32(&self) -> Result<u32> {
         let n = self.len().min(EDGE_BYTES as u64);
@@ -53,7 +42,7 @@ impl Records {
         let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
         loop {
             let end = start.saturating_add(wanted).min(self.len());
-            self.0.copy(start..end, &mut || around(), buffer).map_err(|e| e.section("record"))?;
+            self.copy(start..end, &mut || around(), buffer).map_err(|e| e.section("record"))?;
             match recordio::read(buffer, 0) {
                 Err(e)
                     if e.rule() == Some("record-bounds")
@@ -90,7 +79,7 @@ pub(crate) fn proven_slices<T>(file: &dyn ReadAt, read: impl Fn() -> Result<T>) 
     }
 }
 
-/// The record that [`Records::load`] has read, and its end in the file.
+/// The record that [`load`](<dyn ReadAt>::load) has read, and its end in the file.
 pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordio::Record<'a>> {
     let record = recordio::read(buffer, 0).map_err(|e| e.at(entry.record_offset))?;
     Ok(recordio::Record { end: record.end.saturating_add(entry.record_offset), ..record })
@@ -147,7 +136,7 @@ pub(crate) struct RecordsDigest {
 impl RecordsDigest {
     /// Adds bytes of the file to the digest, at least up to `end`. It calls `go_on` at intervals, and stops if
     /// `go_on` returns an error.
-    pub fn advance(&mut self, records: &Records, end: u64, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    pub fn advance(&mut self, records: &dyn ReadAt, end: u64, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let step = if records.remote().is_some() { REMOTE_STEP_BYTES } else { STEP_BYTES };
         while self.at < end.min(records.len()) {
             let end = self.at.saturating_add(step).min(records.len());
@@ -168,7 +157,7 @@ impl RecordsDigest {
     /// fetched once more, because its bytes may have been damaged on the way.
     pub fn finish(
         mut self,
-        records: &Records,
+        records: &dyn ReadAt,
         expected: [u8; 32],
         go_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<[u8; 32]> {
@@ -195,7 +184,7 @@ mod tests {
     use crate::dataset::source::Source;
     use proptest::prelude::*;
 
-    fn open(path: &std::path::Path, io: Io) -> Records {
+    fn open(path: &std::path::Path, io: Io) -> Box<dyn ReadAt> {
         Source::Local(io).open(path).unwrap()
     }
 

@@ -5,9 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::dataset::listing::ShardFiles;
-use crate::dataset::records::{Records, loaded, proven, proven_slices, record_range};
-use crate::dataset::source::FileOpening;
+use crate::dataset::listing::{ShardFiles, of_web_page};
+use crate::dataset::records::{loaded, proven, proven_slices, record_range};
 use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
@@ -30,7 +29,7 @@ pub struct Shard {
     /// The index file.
     pub index_path: PathBuf,
     /// The bytes of the record file.
-    pub records: Records,
+    pub records: Box<dyn ReadAt>,
     /// The bytes of the index.
     pub index_bytes: Box<dyn ReadAt>,
     /// The parts of the index that were proven when it was opened.
@@ -47,6 +46,9 @@ impl Shard {
         let shard = Self::open_unbound(files, source).map_err(|e| match &files.listed {
             Some(_) if e.path().is_some_and(|path| !is_remote(path) && !path.exists()) => {
                 e.help("dataset.json lists it: restore it, or save the other clips").hint(Hint::Repair)
+            }
+            None if files.record.is_some() && e.path().is_some_and(|path| *path == files.index) && e.is_missing() => {
+                e.help("a record file cannot be read without its index")
             }
             _ => e,
         })?;
@@ -65,8 +67,8 @@ impl Shard {
         let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
         let index = source.start(&index_path, false)?;
         let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
-        let index_bytes = index.index()?;
-        let early = known.map(FileOpening::records);
+        let index_bytes = index.open(true)?;
+        let early = known.map(|known| known.open(false));
         if let Some(Ok(records)) = &early
             && let Some(file) = records.remote()
         {
@@ -76,9 +78,10 @@ impl Shard {
         let tail = index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len();
         index_bytes.prefetch(&[tail])?;
         let index = proven_slices(&*index_bytes, || Index::prove(&*index_bytes));
-        let index = index.map_err(|e| not_an_index(e.file(&index_path), &*index_bytes))?;
+        let head = || index_bytes.slice(0..index_bytes.len().min(64)).ok().flatten().unwrap_or_default();
+        let index = index.map_err(|e| of_web_page(e.file(&index_path), head()))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
-        let records = early.unwrap_or_else(|| source.start(&record_path, is_empty)?.records())?;
+        let records = early.unwrap_or_else(|| source.open(&record_path))?;
         let tracks = tracks_of(files, &index, source);
         let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
         Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
@@ -252,7 +255,7 @@ impl Shard {
 #[derive(Debug)]
 pub(crate) struct LazyShard {
     files: ShardFiles,
-    source: Source,
+    pub source: Source,
     /// The description of the shard before it is opened.
     listed: ShardJson,
     /// The first shard of the data set, which has the same class names.
@@ -320,15 +323,6 @@ impl LazyShard {
     pub fn index_path(&self) -> &Path {
         &self.files.index
     }
-}
-
-/// Describes the received bytes in an error about an index, if they look like a web page.
-fn not_an_index(e: Error, bytes: &dyn ReadAt) -> Error {
-    let head = bytes.slice(0..bytes.len().min(64)).ok().flatten().unwrap_or_default();
-    if bytes.remote().is_some() && head.trim_ascii_start().starts_with(b"<") {
-        return e.found("a web page").help("the server sends a web page instead of the file: check the location");
-    }
-    e
 }
 
 /// A frame as it is stored.

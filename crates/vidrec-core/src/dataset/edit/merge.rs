@@ -5,7 +5,7 @@ use std::path::Path;
 use super::copy;
 use super::plan::{EditOptions, EditReport, OutputPlan};
 use crate::dataset::writer::{ClipInfo, Writer};
-use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
+use crate::dataset::{Clip, Dataset, Io, Source, joined_classes, listing, writer};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
@@ -80,7 +80,7 @@ pub fn append(
         return Err(Error::usage(format!("class \"{new}\" is new to the data set")).hint(Hint::Merge));
     }
     // The shards come from the indexes, so that the new list has what earlier versions did not list.
-    let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
+    let before = DatasetJson { failures: listing::read(&listing, &Source::Local(Io::Map))?.failures, ..old.to_json() };
     let mut writer = Writer::extend(to, Meta { records: String::new(), ..plan.meta.clone() }, lock, before.clone())?;
     // In order of their names, so that the same clips make the same shards when the data set has them already.
     let mut tracks = all.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?.concat();

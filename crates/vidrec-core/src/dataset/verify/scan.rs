@@ -144,7 +144,7 @@ impl ShardScan<'_> {
     /// is no digest.
     fn digest_to(&mut self, end: u64, counter: &mut Counter<'_, '_>) -> Result<()> {
         let Some(digest) = &mut self.digest else { return Ok(()) };
-        digest.advance(&self.shard.records, end, &mut || counter.tell()).or_else(|e| {
+        digest.advance(&*self.shard.records, end, &mut || counter.tell()).or_else(|e| {
             self.digest = None;
             self.problems.note(e, &self.shard.record_path)
         })
@@ -154,7 +154,7 @@ impl ShardScan<'_> {
     fn compare_digest(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         let Some(digest) = self.digest.take() else { return Ok(()) };
         let expected = self.shard.index.binding.sha256;
-        let e = match digest.finish(&self.shard.records, expected, &mut || counter.tell()) {
+        let e = match digest.finish(&*self.shard.records, expected, &mut || counter.tell()) {
             Ok(found) if found == expected => return Ok(()),
             Ok(found) => {
                 let e = Error::format("data-digest", "the record file's SHA-256 does not match the index");

@@ -43,7 +43,7 @@ struct TrackScan<'a> {
 
 impl TrackScan<'_> {
     fn digest(&self, counter: &mut Counter<'_, '_>) -> Result<()> {
-        let (records, expected) = (&self.file.open()?.records, self.file.binding.sha256);
+        let (records, expected) = (&*self.file.open()?.records, self.file.binding.sha256);
         let found = RecordsDigest::default().finish(records, expected, &mut || counter.tell())?;
         if found == expected {
             return Ok(());

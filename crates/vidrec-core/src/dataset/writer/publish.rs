@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::dataset::listing;
+use crate::dataset::{Io, Source, listing};
 use crate::store::disk::publication::Replaced;
 use crate::store::disk::{
     AtomicFile, FolderLock, Temporary, folder, is_being_written, publication, remove_temporaries,
@@ -34,7 +34,7 @@ pub fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
     if !overwrite {
         return Err(there_already(&listing));
     }
-    let Ok(json) = listing::read(&listing) else { return Ok(all_of(left)) };
+    let Ok(json) = listing::read(&listing, &Source::Local(Io::Map)) else { return Ok(all_of(left)) };
     let mut files: Vec<FileName> = json.file_names().cloned().collect();
     // Record files of other programs were indexed in place, and stay.
     let removable = files.iter().filter(|name| name.is_given()).cloned().collect();
