@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::EDGE_BYTES;
-use vidrec_format::{ErrorKind, FrameEntry, Result, data_binding, limits, recordio};
+use vidrec_format::{DataBinding, Error, ErrorKind, FrameEntry, Result, crc32, data_binding, limits, recordio};
 
 /// Reads of a record file or a track file.
 impl dyn ReadAt + '_ {
@@ -77,6 +77,38 @@ pub(crate) fn proven_slices<T>(file: &dyn ReadAt, read: impl Fn() -> Result<T>) 
             done => return done,
         }
     }
+}
+
+/// Checks that a file of `length` bytes is the one that an index names. `edges` computes the CRC-32 of its ends. `rules` are
+/// those about its length and its ends.
+pub(crate) fn prove_binding(
+    length: u64,
+    binding: &DataBinding,
+    edges: impl Fn() -> Result<u32>,
+    rules: [&'static str; 2],
+    file: &str,
+) -> Result<()> {
+    let help = format!("the {file} was truncated or replaced, or the index belongs to another one");
+    if length != binding.length {
+        let e = Error::format(rules[0], format!("the {file}'s length does not match its index"));
+        return Err(e.bytes(binding.length, length).help(help));
+    }
+    let found = edges()?;
+    if found == binding.edge_crc32 {
+        return Ok(());
+    }
+    let e = Error::format(rules[1], format!("the CRC-32 of the {file}'s ends does not match its index"));
+    Err(e.crc32(binding.edge_crc32, found).help(help))
+}
+
+/// Compares the CRC-32 of a frame's JPEG.
+pub(crate) fn prove_jpeg(entry: &FrameEntry, jpeg: &[u8]) -> Result<()> {
+    let found = crc32(jpeg);
+    if found == entry.jpeg_crc32 {
+        return Ok(());
+    }
+    let e = Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index").section("record");
+    Err(e.at(entry.record_offset).crc32(entry.jpeg_crc32, found))
 }
 
 /// The record that [`load`](<dyn ReadAt>::load) has read, and its end in the file.

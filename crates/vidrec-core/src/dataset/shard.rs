@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::dataset::listing::{ShardFiles, of_web_page};
-use crate::dataset::records::{loaded, proven, proven_slices, record_range};
+use crate::dataset::records::{loaded, prove_binding, prove_jpeg, proven, proven_slices, record_range};
 use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
@@ -14,7 +14,7 @@ use crate::store::read_at::ReadAt;
 use crate::store::remote::Remote;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
-    TrackFileJson, crc32, data_binding, file_name, recordio,
+    TrackFileJson, data_binding, file_name, recordio,
 };
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
@@ -91,13 +91,7 @@ impl Shard {
     pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
         let found = self.to_json();
         let Some(listed) = listed.filter(|listed| !listed.is(found)) else { return Ok(()) };
-        let words = |s: &ShardJson| {
-            let index = s.index_crc32.map_or(String::new(), |crc| format!(", index CRC-32 {crc:#010x}"));
-            let tracks = s.track_file.as_ref();
-            let tracks =
-                tracks.map_or(String::new(), |t| format!(", tracks in {} bytes, SHA-256 {}", t.bytes, t.sha256));
-            format!("{} clips, {} frames, {} bytes, SHA-256 {}{index}{tracks}", s.clips, s.frames, s.bytes, s.sha256)
-        };
+        let words = |shard: &ShardJson| serde_json::to_string(shard).unwrap_or_default();
         Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
             .file(&self.index_path)
             .expected(words(listed))
@@ -108,27 +102,10 @@ impl Shard {
 
     /// Checks in constant time that the index and the record file belong together.
     pub fn prove_binding(&self) -> Result<()> {
-        let binding = &self.index.binding;
-        let fault = |rule, what: &str| {
-            Error::format(rule, what.to_owned())
-                .file(&self.record_path)
-                .help("the record file was truncated or replaced, or the index belongs to another record file")
-        };
-        let length = self.records.len();
-        if length != binding.length {
-            return Err(fault("data-length", "the record file's length does not match its index")
-                .expected(format!("{} bytes", binding.length))
-                .found(format!("{length} bytes")));
-        }
-        proven(&*self.records, &(0..length), || {
-            let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
-            if edges == binding.edge_crc32 {
-                return Ok(());
-            }
-            Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
-                .expected(format!("{:#010x}", binding.edge_crc32))
-                .found(format!("{edges:#010x}")))
-        })
+        let (length, binding) = (self.records.len(), &self.index.binding);
+        let edges = || proven(&*self.records, &(0..length), || self.records.edge_crc32());
+        let rules = ["data-length", "data-edges"];
+        prove_binding(length, binding, edges, rules, "record file").map_err(|e| e.file(&self.record_path))
     }
 
     /// Checks that this shard can be in a data set with `first`.
@@ -227,11 +204,7 @@ impl Shard {
         let read = proven(&*self.records, &record_range(&entry), || {
             self.records.load(&entry, around, buffer)?;
             let frame = loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry))?;
-            if crc32(&frame.jpeg) == entry.jpeg_crc32 {
-                return Ok(());
-            }
-            let e = Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
-            Err(e.section("record").at(entry.record_offset))
+            prove_jpeg(&entry, &frame.jpeg)
         });
         read.map_err(|e| self.in_record(e))?;
         loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e))
@@ -348,8 +321,7 @@ impl<'a> StoredFrame<'a> {
             return Err(Error::format("record-length", "the length of the record's JPEG does not match the index")
                 .section("record")
                 .at(entry.record_offset)
-                .expected(format!("{} bytes", entry.jpeg_length))
-                .found(format!("{} bytes", jpeg.len())));
+                .bytes(entry.jpeg_length.into(), jpeg.len() as u64));
         }
         Ok(StoredFrame { entry, header, jpeg, end: record.end })
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::dataset::Source;
-use crate::dataset::records::{proven, proven_slices};
+use crate::dataset::records::{prove_binding, proven, proven_slices};
 use crate::store::disk::map;
 use crate::store::read_at::ReadAt;
 use crate::store::remote::RemoteFile;
@@ -94,14 +94,16 @@ impl TrackFile {
 
     /// Proves the ends of the file.
     fn prove(&self, records: &dyn ReadAt) -> Result<(Footer, Schema)> {
-        self.prove_binding(records)?;
+        // The ends are read as tables, because the first requests for a remote file fetched them.
+        let (length, edge) = (records.len(), records.len().min(EDGE_BYTES as u64));
+        let edges = || Ok(edges_crc32(&part(records, 0..edge)?, &part(records, length - edge..length)?));
+        prove_binding(length, &self.binding, edges, ["track-length", "track-edges"], "track file")?;
         let cut = || Error::format("track-layout", "the file is too short for header and footer");
         if records.len() < 2 * file::END_BYTES as u64 {
             return Err(cut());
         }
         let head = part(records, 0..file::END_BYTES as u64)?;
         let header_crc32 = file::check_header(head.first_chunk().ok_or_else(cut)?)?;
-        let length = records.len();
         let tail = part(records, length.saturating_sub(file::END_BYTES as u64)..length)?;
         let footer = Footer::from_bytes(tail.first_chunk().ok_or_else(cut)?, header_crc32)?;
         footer.check_layout(length, self.clips)?;
@@ -115,30 +117,9 @@ impl TrackFile {
         if found != footer.schema_crc32 {
             return Err(Error::format("track-schema", "the schema's CRC-32 does not match")
                 .at(at)
-                .expected(format!("{:#010x}", footer.schema_crc32))
-                .found(format!("{found:#010x}")));
+                .crc32(footer.schema_crc32, found));
         }
         Ok((footer, Schema::from_bytes(&schema).map_err(|e| e.at(at))?))
-    }
-
-    fn prove_binding(&self, records: &dyn ReadAt) -> Result<()> {
-        let help = "the track file was truncated or replaced, or the index belongs to another one";
-        if records.len() != self.binding.length {
-            return Err(Error::format("track-length", "the track file's length does not match its index")
-                .expected(format!("{} bytes", self.binding.length))
-                .found(format!("{} bytes", records.len()))
-                .help(help));
-        }
-        // The ends are read as tables, because the first requests for a remote file fetched them.
-        let (length, edge) = (records.len(), records.len().min(EDGE_BYTES as u64));
-        let edges = edges_crc32(&part(records, 0..edge)?, &part(records, length - edge..length)?);
-        if edges != self.binding.edge_crc32 {
-            return Err(Error::format("track-edges", "the CRC-32 of the track file's ends does not match its index")
-                .expected(format!("{:#010x}", self.binding.edge_crc32))
-                .found(format!("{edges:#010x}"))
-                .help(help));
-        }
-        Ok(())
     }
 
     /// The entry of clip `ordinal` of the shard.

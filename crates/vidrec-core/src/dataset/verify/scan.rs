@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
-use crate::dataset::records::record_range;
+use crate::dataset::records::{prove_jpeg, record_range};
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::check_class;
 use crate::dataset::{RecordsDigest, Shard, proven_bytes};
@@ -16,7 +16,7 @@ use crate::progress::Counter;
 use crate::store::location::is_of_network;
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::hex;
-use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result, crc32};
+use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result};
 
 /// The images that are decoded together. They are enough for all threads, and few enough to fit in memory.
 const IMAGES: usize = 256;
@@ -238,7 +238,7 @@ impl ShardScan<'_> {
         let end = stored.as_ref().map_or_else(|_| next(), |stored| stored.end);
         let expected_at = std::mem::replace(&mut self.record_end, end);
         let StoredFrame { header, jpeg, .. } = stored?;
-        let crc = crc32(&jpeg);
+        let crc = prove_jpeg(entry, &jpeg);
         if self.pool.is_some() {
             let stated = (clip.width.into(), clip.height.into());
             self.images.push(Image { clip: clip_ordinal, frame: t, at, stated, jpeg });
@@ -246,34 +246,24 @@ impl ShardScan<'_> {
                 self.decode(counter)?;
             }
         }
-        let fault = |rule, what: &str, expected: String, found: String| {
-            Err(Error::format(rule, what.to_owned()).section("record").at(at).expected(expected).found(found))
-        };
+        let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section("record").at(at);
         let (label, ids) = (clip.label as f32, (ordinal, clip_ordinal << 32 | u64::from(t)));
         let is_ours = !self.shard.index.meta.has_foreign_records();
         if at != expected_at {
-            let what = "the record does not begin where the previous record ends";
-            return fault("record-order", what, format!("byte {expected_at}"), format!("byte {at}"));
+            let e = fault("record-order", "the record does not begin where the previous record ends");
+            return Err(e.expected(format!("byte {expected_at}")).found(format!("byte {at}")));
         }
         if is_ours && (header.id, header.id2) != ids {
-            let found = format!("id {}, clip {}, frame {}", header.id, header.clip(), header.frame());
-            let expected = format!("id {ordinal}, clip {clip_ordinal}, frame {t}");
-            return fault("record-id", "the record's ids do not match its position", expected, found);
+            let e = fault("record-id", "the record's ids do not match its position");
+            let e = e.expected(format!("id {ordinal}, clip {clip_ordinal}, frame {t}"));
+            return Err(e.found(format!("id {}, clip {}, frame {}", header.id, header.clip(), header.frame())));
         }
         if is_ours && (header.flag != 0 || header.label.to_bits() != label.to_bits()) {
-            let found = format!("flag {}, label {}", header.flag, header.label);
-            return fault(
-                "record-label",
-                "the record's label is not the clip's",
-                format!("flag 0, label {}", clip.label),
-                found,
-            );
+            let e = fault("record-label", "the record's label is not the clip's");
+            let e = e.expected(format!("flag 0, label {}", clip.label));
+            return Err(e.found(format!("flag {}, label {}", header.flag, header.label)));
         }
-        if crc != entry.jpeg_crc32 {
-            let (expected, found) = (format!("{:#010x}", entry.jpeg_crc32), format!("{crc:#010x}"));
-            return fault("jpeg-crc", "the JPEG's CRC-32 does not match the index", expected, found);
-        }
-        Ok(())
+        crc
     }
 }
 
