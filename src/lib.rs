@@ -142,8 +142,8 @@ pub mod edit {
     #[doc(hidden)]
     pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
-        Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, SelectedClips, Selection,
-        append, merge, split, split_clips, subset, subset_clips,
+        Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Selection, append, merge,
+        split, split_clips, subset, subset_clips,
     };
 }
 

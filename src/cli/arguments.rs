@@ -7,7 +7,7 @@ use strum::VariantNames;
 
 use crate::Dataset;
 use crate::cli::Failure;
-use crate::edit::Selection;
+use crate::edit::{ClipList, Selection};
 
 /// Which clips: all of them, unless something is given.
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ impl ClipArgs {
         }
         let list = match self.clips.is_empty() {
             true => None,
-            false => Some(ordinals(&self.clips, open()?.len())?.into()),
+            false => Some(ClipList { clips: ordinals(&self.clips, open()?.len())?, ..ClipList::default() }),
         };
         Ok(Some(Selection { classes: self.class.clone(), list, ..Selection::default() }))
     }

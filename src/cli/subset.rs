@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::edit::{self, Changes, Selection};
+use crate::edit::{self, Changes, ClipList, Selection};
 
 use crate::cli::arguments::{ClipRange, ordinals, parse_pair};
 use crate::cli::edit::NewSetArgs;
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Run {
     let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
     let list = match args.clips.is_empty() {
         true => read(&args.list)?,
-        false => Some(ordinals(&args.clips, set.len())?.into()),
+        false => Some(ClipList { clips: ordinals(&args.clips, set.len())?, ..ClipList::default() }),
     };
     let selection = Selection {
         classes: args.class.clone(),

@@ -6,7 +6,6 @@ pub mod repair;
 pub mod verify;
 pub mod writer;
 
-mod classes;
 mod clip;
 mod clock;
 mod data_set;
@@ -20,7 +19,6 @@ mod stats;
 mod track;
 mod track_file;
 
-pub use classes::{JoinedClasses, joined_classes};
 pub use clip::Clip;
 pub use clock::different_clocks;
 pub use data_set::{Dataset, Fingerprint};

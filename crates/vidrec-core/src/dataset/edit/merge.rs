@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::copy;
+use super::meta::joined_classes;
 use super::plan::{EditOptions, EditReport, OutputPlan};
 use crate::dataset::writer::{ClipInfo, Writer};
-use crate::dataset::{Clip, Dataset, Io, Source, joined_classes, listing, writer};
+use crate::dataset::{Clip, Dataset, Io, Source, listing, writer};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
@@ -99,11 +100,11 @@ pub fn append(
 
 /// Plans the clips of `sets` from data set `first` on, with the classes of all.
 fn plan(sets: &[Dataset], first: usize) -> Result<OutputPlan<'static>> {
-    let mut joined = joined_classes(sets)?;
+    let (classes, mut labels) = joined_classes(sets)?;
     let picks = (0..).zip(&sets[first..]).flat_map(|(source, set)| (0..set.len()).map(move |clip| (source, clip)));
     let mut plan = OutputPlan::new(sets, first, picks.collect())?;
-    plan.meta.classes = joined.classes;
-    let labels = joined.labels.split_off(first);
+    plan.meta.classes = classes;
+    let labels = labels.split_off(first);
     plan.describe = Box::new(move |source, clip| with_label(clip, &labels[source]));
     Ok(plan)
 }
