@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::dataset::Source;
@@ -54,10 +55,8 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     }
 }
 
-/// The number of times that a data set is read again because it was replaced while it was read. The smaller number applies to a
-/// local data set whose `dataset.json` is the same as before, because it may have been replaced twice.
+/// The number of times that a data set is read again because it was replaced while it was read.
 const REPLACED: u32 = 10;
-const REPLACED_TWICE: u32 = 2;
 
 /// Finds the shards, and calls `work` with them. If that fails because the data set was replaced meanwhile, so that
 /// its files are gone, it tries again with the new files.
@@ -65,10 +64,7 @@ pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[Shard
     let mut tries = 0;
     loop {
         let found = find(path, source)?;
-        let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
-        let is_replaced = |then: &(PathBuf, DatasetJson)| {
-            may_be || listed(&then.0, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != then.1))
-        };
+        let is_replaced = |then: &(PathBuf, DatasetJson)| read(&then.0, source).is_ok_and(|now| now != then.1);
         match work(&found.shards) {
             Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && found.json.iter().any(is_replaced) => {
                 tries += 1;
@@ -144,25 +140,23 @@ pub struct FailedSource {
 pub(super) fn failures_of(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
     let Some(bytes) = source.read_if_there(listing, limits::MAX_LISTING_BYTES)? else { return Ok(Vec::new()) };
     let json = DatasetJson::prove(&bytes).map_err(|e| e.file(listing))?;
-    let bytes = read_failures(listing, &json, source)?;
-    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    lines
-        .map(serde_json::from_slice)
-        .collect::<serde_json::Result<_>>()
-        .map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(listing).found(e))
+    read_failures(listing, &json, source)
 }
 
-/// The bytes of the list of failures that a `dataset.json` lists, proven by its digest; empty if it lists none.
-pub(super) fn read_failures(listing: &Path, json: &DatasetJson, source: &Source) -> Result<Vec<u8>> {
+/// The lines of the list of failures that a `dataset.json` lists, proven by its digest; none if it lists none.
+pub fn read_failures<T: DeserializeOwned>(listing: &Path, json: &DatasetJson, source: &Source) -> Result<Vec<T>> {
     let Some(listed) = &json.failures else { return Ok(Vec::new()) };
     let path = listing.with_file_name(&listed.file);
     let bytes = source.read(&path)?;
     let found = hex(&Sha256::digest(&bytes));
-    if found == listed.sha256 {
-        return Ok(bytes);
+    if found != listed.sha256 {
+        let e = Error::format("failures-digest", "the list of failures is not the one that dataset.json lists");
+        return Err(e.file(path).expected(format!("SHA-256 {}", listed.sha256)).found(found));
     }
-    let e = Error::format("failures-digest", "the list of failures is not the one that dataset.json lists").file(path);
-    Err(e.expected(format!("SHA-256 {}", listed.sha256)).found(found))
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(serde_json::from_slice);
+    lines
+        .collect::<serde_json::Result<_>>()
+        .map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(path).found(e))
 }
 
 /// Files of an interrupted or active write in the folder of a data set. The data set itself is complete.

@@ -7,7 +7,6 @@ pub mod verify;
 pub mod writer;
 
 mod clip;
-mod clock;
 mod data_set;
 mod frame;
 mod index;
@@ -19,8 +18,7 @@ mod stats;
 mod track;
 mod track_file;
 
-pub use clip::Clip;
-pub use clock::different_clocks;
+pub use clip::{Clip, different_clocks};
 pub use data_set::{Dataset, Fingerprint};
 pub use frame::Frame;
 pub use index::{Index, proven_bytes};

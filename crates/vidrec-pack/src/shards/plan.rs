@@ -16,11 +16,11 @@ use crate::plan::{Job, ManifestColumns, PassedOver};
 use crate::track::PlannedTrack;
 use crate::video;
 use crate::work::{InputStamps, look};
-use vidrec_core::dataset::{OpenOptions, Source};
+use vidrec_core::dataset::{OpenOptions, Source, listing};
 use vidrec_core::store::storage::Storage;
 use vidrec_core::threads::in_order;
 use vidrec_format::data_binding::hex;
-use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
+use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name;
 use vidrec_format::json_object::JsonObject;
@@ -237,8 +237,8 @@ pub fn plan_status(location: impl AsRef<Path>, storage: &Storage) -> Result<Plan
         plan => return plan?.status(),
     };
     let options: OpenOptions = storage.clone().into();
-    let listing = Source::of(location, &options).and_then(|source| source.read(&location.join(FILE_NAME)));
-    let published = listing.and_then(|bytes| DatasetJson::prove(&bytes)).map_err(|_| none)?;
+    let listing = Source::of(location, &options).and_then(|source| listing::read(&location.join(FILE_NAME), &source));
+    let published = listing.map_err(|_| none)?;
     let failed = published.failures.map_or(0, |failures| failures.count);
     let videos = (published.clips / u64::from(published.draws.unwrap_or(1).max(1))).saturating_add(failed);
     let parts = published.shards.len() as u32;

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::copy;
 use super::meta::joined_classes;
-use super::plan::{EditOptions, EditReport, OutputPlan};
+use super::plan::{self, EditOptions, EditReport, OutputPlan};
 use crate::dataset::writer::{ClipInfo, Writer};
 use crate::dataset::{Clip, Dataset, Io, Source, listing, writer};
 use crate::progress::{Counter, ProgressFn};
@@ -32,7 +31,7 @@ pub fn merge(
     if sets.is_empty() {
         return Err(Error::usage("there are no data sets to merge"));
     }
-    let reports = copy::write_all(&[(plan(sets, 0)?, out.as_ref().to_owned())], options, progress)?;
+    let reports = plan::write_all(&[(plan(sets, 0)?, out.as_ref().to_owned())], options, progress)?;
     Ok(reports.into_iter().next().unwrap_or_default())
 }
 
@@ -88,14 +87,14 @@ pub fn append(
     tracks.sort_by(|a, b| a.name.cmp(&b.name));
     writer.join_tracks(tracks.iter())?;
     let mut counter = Counter::new(Some(plan.picks.len() as u64), progress);
-    let (files, json, written) = copy::stage(&plan, writer, options.shards, &mut counter)?;
+    let (files, json, written) = plan::stage(&plan, writer, options.shards, &mut counter)?;
     let digests = |shard: &ShardJson| (shard.sha256.clone(), shard.index_crc32);
     let has = |shard: &ShardJson| before.shards.iter().any(|old| digests(old) == digests(shard));
     if json.shards[before.shards.len()..].iter().all(has) {
         let notes = vec!["nothing to add: the data set already has these clips".into()];
         return Ok(EditReport { output: to.display().to_string(), notes, ..EditReport::default() });
     }
-    copy::publish(files, written, &plan, to)
+    plan::publish(files, written, &plan, to)
 }
 
 /// Plans the clips of `sets` from data set `first` on, with the classes of all.

@@ -29,7 +29,6 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
-mod copy;
 mod merge;
 mod meta;
 mod plan;

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::copy;
-use super::plan::{EditOptions, EditReport, OutputPlan, torn_draws};
+use super::plan::{self, EditOptions, EditReport, OutputPlan, torn_draws};
 use crate::dataset::{Clip, Dataset};
 use crate::progress::ProgressFn;
 use vidrec_format::random::{Random, stream};
@@ -72,7 +71,7 @@ pub fn split(
         }
         plans.push((plan, out.as_ref().join(name)));
     }
-    copy::write_all(&plans, options, progress)
+    plan::write_all(&plans, options, progress)
 }
 
 /// Checks the names, because they become folders of the output.

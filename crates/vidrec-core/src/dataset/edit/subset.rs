@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::copy;
-use super::plan::{EditOptions, EditReport, OutputPlan};
+use super::plan::{self, EditOptions, EditReport, OutputPlan};
 use super::selection::{Selection, subset_clips};
 use crate::dataset::writer::ClipInfo;
 use crate::dataset::{Clip, Dataset};
@@ -86,7 +85,7 @@ pub fn subset(
     plan.not_found.clone_from(&table.not_found);
     plan.align_clocks = changes.align_clocks;
     plan.describe = Box::new(|_, clip| table.describe(clip));
-    let reports = copy::write_all(&[(plan, out.as_ref().to_owned())], options, progress)?;
+    let reports = plan::write_all(&[(plan, out.as_ref().to_owned())], options, progress)?;
     Ok(reports.into_iter().next().unwrap_or_default())
 }
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::clip_info::{ClipInfo, FrameData};
-use super::index::IndexWriter;
+use super::index::{ClipInfo, FrameData, IndexWriter};
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::{AtomicFile, Temporary};
 use vidrec_format::data_binding::edge_crc32;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::clip_info::{ClipInfo, FrameData};
+use super::index::{ClipInfo, FrameData};
 use super::publish;
 use super::shard::{FinishedShard, ShardWriter};
 use super::track::{EncodedTrack, Track};
