@@ -149,7 +149,7 @@ pub mod edit {
 
 /// JPEG: encode from planes, decode to RGB or planes. Opens no file.
 ///
-/// What [`Encoder`](jpeg::Encoder) writes is an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
+/// An [`Encoder`](jpeg::Encoder) writes an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
     pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};

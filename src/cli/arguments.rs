@@ -21,7 +21,7 @@ pub struct ClipArgs {
 }
 
 impl ClipArgs {
-    /// What the library takes; `None` for all clips. Opens the data set if it has to know how many clips there are.
+    /// Returns the selection for the library; `None` for all clips. Opens the data set if it has to know how many clips there are.
     pub fn selection(&self, open: impl FnOnce() -> Result<Dataset, Failure>) -> Result<Option<Selection>, Failure> {
         if self.clips.is_empty() && self.class.is_empty() {
             return Ok(None);

@@ -17,8 +17,6 @@ pub mod dataset;
 pub mod exif;
 pub mod loader;
 pub mod memory;
-pub mod natural_order;
-pub mod npy;
 pub mod progress;
 pub mod source_name;
 pub mod stop;

@@ -177,7 +177,7 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
         .collect()
 }
 
-/// What is not finished in `dir`, and the steps that a caller can take.
+/// Returns the work in `dir` that is not finished, and the steps that a caller can take.
 fn unfinished(dir: &Path) -> Option<(&'static str, Vec<Hint>)> {
     // If the folder is locked, its writer is alive, and there is nothing to resume.
     match (is_being_written(dir), has_pack(dir)) {

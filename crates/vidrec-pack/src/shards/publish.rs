@@ -328,7 +328,7 @@ fn to_control_flow(told: Result<()>) -> ControlFlow<()> {
     if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// How a plan is published.
+/// The options for publishing a plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PublishOptions {
