@@ -58,7 +58,7 @@ environment mxnet || true
 { python=$newer environment lerobot "$tests/requirements-lerobot-alone.txt" && package lerobot; } || true
 check peers peers streaming
 check mxnet mxnet
-check dali dali dali_example
+check dali dali
 check lerobot lerobot
 echo "interop: ran ${ran[*]:-nothing}; skipped: ${skipped[*]:-nothing}"
 if ((${#skipped[@]})); then

@@ -102,8 +102,8 @@ pub use vidrec_core::dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, WriteReport, Writer, WriterOptions,
 };
 pub use vidrec_core::dataset::{
-    Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, Fingerprint, Frame, Io, Leftover, OpenOptions, Stats,
-    Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
+    Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, FailedSource, Fingerprint, Frame, Io, Leftover,
+    OpenOptions, Stats, Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::TilePlan;
@@ -161,8 +161,8 @@ pub mod jpeg {
 #[cfg(feature = "pack")]
 pub mod pack {
     pub use vidrec_pack::{
-        Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, InputOptions, Job, LimitOptions,
-        ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan, PassedOver,
+        Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, IgnoredFiles, InputOptions, Job,
+        LimitOptions, ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan,
         PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions, Segment, SegmentClock,
         Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan, arguments, estimate, pack,
         pack_plan, plan_status, serve, write_plan,

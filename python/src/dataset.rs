@@ -25,11 +25,12 @@ impl Dataset {
 }
 
 /// Frames, label, class name, source, attributes as JSON, width and height, time base, and whether the source was too short.
-type Told = (u32, Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
+type ClipFields = (u32, Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
 
 /// The schema of a track as JSON, and what its clip has: number of values, numbers, texts, times, ends, rate. Times and ends are
 /// 64-bit integers of this machine.
-type ToldTrack = (String, (usize, Option<Vec<u8>>, Option<Vec<String>>, Vec<u8>, Option<Vec<u8>>, Option<(u32, u32)>));
+type TrackFields =
+    (String, (usize, Option<Vec<u8>>, Option<Vec<String>>, Vec<u8>, Option<Vec<u8>>, Option<(u32, u32)>));
 
 #[pymethods]
 impl Dataset {
@@ -93,7 +94,7 @@ impl Dataset {
         to_json(&self.0.to_json())
     }
 
-    fn clip(&self, py: Python<'_>, ordinal: u64) -> PyResult<Told> {
+    fn clip(&self, py: Python<'_>, ordinal: u64) -> PyResult<ClipFields> {
         self.wait(py, || {
             let clip = self.0.clip(ordinal)?;
             let (class, source) = (clip.class()?, clip.source()?);
@@ -135,7 +136,7 @@ impl Dataset {
     }
 
     /// A track of a clip, after a comparison of its checksum; none if the clip does not have it.
-    fn track(&self, py: Python<'_>, ordinal: u64, name: &str) -> PyResult<Option<ToldTrack>> {
+    fn track(&self, py: Python<'_>, ordinal: u64, name: &str) -> PyResult<Option<TrackFields>> {
         let track = self.wait(py, || self.0.clip(ordinal)?.track(name))?;
         let Some(track) = track else { return Ok(None) };
         let times: Vec<i64> =

@@ -9,7 +9,7 @@ use vidrec::{ProgressFn, Sharding};
 use crate::dataset::Dataset;
 use crate::error::{from_json, raise, refuse, to_json};
 use crate::storage::{Output, Remote};
-use crate::task::{self, Shows};
+use crate::task::{self, ProgressCallbacks};
 
 /// Options of an output. Every key must be there.
 #[derive(FromPyObject)]
@@ -30,7 +30,7 @@ fn write(
     py: Python<'_>,
     out: PathBuf,
     options: OutputOptions,
-    progress: &Shows<'_>,
+    progress: &ProgressCallbacks<'_>,
     edit: impl FnOnce(&Path, &EditOptions, &mut ProgressFn<'_>) -> vidrec::Result<EditReport> + Send,
 ) -> PyResult<String> {
     let (shards, location) = (sharding(options.shards.as_deref())?, out.display().to_string());
@@ -52,7 +52,7 @@ pub fn merge(
     sets: Vec<PyRef<'_, Dataset>>,
     out: PathBuf,
     options: OutputOptions,
-    progress: Shows<'_>,
+    progress: ProgressCallbacks<'_>,
 ) -> PyResult<String> {
     let sets = sets.iter().map(|set| set.get().clone()).collect::<Vec<_>>();
     write(py, out, options, &progress, |out, options, tell| edit::merge(&sets, out, options, tell))
@@ -66,7 +66,7 @@ pub fn split(
     out: PathBuf,
     by: &str,
     options: OutputOptions,
-    progress: Shows<'_>,
+    progress: ProgressCallbacks<'_>,
 ) -> PyResult<String> {
     let split: RatioSplit = from_json("parts", by)?;
     let (set, shards) = (set.get().clone(), sharding(options.shards.as_deref())?);
@@ -93,7 +93,7 @@ pub fn subset(
     chosen: &str,
     changes: ChangeArguments,
     options: OutputOptions,
-    progress: Shows<'_>,
+    progress: ProgressCallbacks<'_>,
 ) -> PyResult<String> {
     let (clips, renamed_classes, align_clocks) = changes;
     let clips = clips.into_iter().map(change).collect::<PyResult<_>>()?;

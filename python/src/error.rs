@@ -74,9 +74,9 @@ pub fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|e| usage(format!("{what}: {e}")))
 }
 
-type Told<'a> = (String, Option<String>, Option<u64>, Option<u64>, Option<u32>, Option<&'a str>);
+type ErrorFields<'a> = (String, Option<String>, Option<u64>, Option<u64>, Option<u32>, Option<&'a str>);
 
-fn make(py: Python<'_>, kind: &str, told: Told<'_>) -> PyErr {
+fn make(py: Python<'_>, kind: &str, fields: ErrorFields<'_>) -> PyErr {
     let class = py.import("vidrec.errors").and_then(|module| module.getattr(kind));
-    class.and_then(|class| class.call1(told)).map_or_else(|e| e, PyErr::from_value)
+    class.and_then(|class| class.call1(fields)).map_or_else(|e| e, PyErr::from_value)
 }

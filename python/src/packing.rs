@@ -69,16 +69,16 @@ impl Options {
 
 /// A report, and what follows from it.
 #[derive(Serialize)]
-pub struct Told<'a> {
+pub struct PackOutput<'a> {
     #[serde(flatten)]
     report: &'a PackReport,
     /// Whether everything was there already, so that there was nothing to do.
     unchanged: bool,
 }
 
-impl<'a> Told<'a> {
+impl<'a> PackOutput<'a> {
     pub fn new(report: &'a PackReport) -> Self {
-        Told { report, unchanged: report.is_unchanged() }
+        PackOutput { report, unchanged: report.is_unchanged() }
     }
 }
 
@@ -104,7 +104,7 @@ pub fn pack(
         let plan = PackPlan::from_inputs(inputs, &options.input)?;
         vidrec::pack::pack_plan(&plan, &out, options, tell)
     })?;
-    to_json(&Told::new(&report))
+    to_json(&PackOutput::new(&report))
 }
 
 /// Lets processes decode that `worker` starts.
@@ -184,7 +184,7 @@ pub fn pack_part(
         options.resources = Resources { isolate: worker.filter(|_| isolate), ..resources };
         plan.pack(part, &options, tell)
     })?;
-    to_json(&Told::new(&report))
+    to_json(&PackOutput::new(&report))
 }
 
 /// How far a plan is, as JSON.
@@ -209,5 +209,5 @@ pub fn publish(
     (options.allow_missing, options.read_all, options.overwrite, options.only_publisher) = how;
     let storage = storage.into_storage()?;
     let report = task::run(py, progress.as_ref(), |tell| PartsPlan::open_at(&plan, &storage)?.publish(&options, tell))?;
-    to_json(&Told::new(&report))
+    to_json(&PackOutput::new(&report))
 }

@@ -18,7 +18,7 @@ use crate::error::raise;
 const WAIT: Duration = Duration::from_millis(100);
 
 /// What shows how far work is, and an upload after it. Each is called with the items done and their number.
-pub type Shows<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+pub type ProgressCallbacks<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
 /// Runs `work`, whose callback notes how far it is. While it runs and once at its end, this thread calls `progress` with the
 /// items done and their number. An exception from there, or from a signal handler such as Ctrl-C's, stops the work by that
@@ -40,7 +40,7 @@ pub fn wait<R: Send>(py: Python<'_>, is_remote: bool, work: impl FnOnce() -> vid
 /// As [`run`], for work whose output may be uploaded, with a callback that notes how far the upload is.
 pub fn run_and_upload<R: Send>(
     py: Python<'_>,
-    (progress, upload): &Shows<'_>,
+    (progress, upload): &ProgressCallbacks<'_>,
     work: impl FnOnce(&mut ProgressFn<'_>, &mut ProgressFn<'_>) -> vidrec::Result<R> + Send,
 ) -> PyResult<R> {
     let (latest, unwanted) = (Mutex::new([None; 2]), Arc::new(AtomicBool::new(false)));

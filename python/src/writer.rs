@@ -39,7 +39,7 @@ type Encoded = (Vec<Vec<u8>>, [u64; 2]);
 /// How clips are stored. Every key must be there.
 #[derive(Clone, Copy, FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Storing {
+pub struct StoreOptions {
     quality: u8,
     retile: bool,
     shard_bytes: u64,
@@ -54,7 +54,7 @@ pub struct Writer(PerProcess<Mutex<Option<OpenSet>>>);
 impl Writer {
     /// `meta`: class names and settings, as JSON. `threads` of 0: one for each core.
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, meta: &str, overwrite: bool, storing: Storing) -> PyResult<Self> {
+    fn new(py: Python<'_>, path: PathBuf, meta: &str, overwrite: bool, storing: StoreOptions) -> PyResult<Self> {
         let mut meta: Meta = from_json("settings", meta)?;
         meta.tool = concat!("vidrec ", env!("CARGO_PKG_VERSION")).into();
         let open = || OpenSet::create(path, WriterOptions { meta, overwrite }, storing);
@@ -123,7 +123,7 @@ struct OpenSet {
     // Declared first: its threads end before the rest goes.
     pool: ThreadPool,
     writer: vidrec::Writer,
-    storing: Storing,
+    storing: StoreOptions,
     waiting: VecDeque<WaitingClip>,
     waiting_bytes: usize,
     /// The length of the record files when the open shard began.
@@ -141,7 +141,7 @@ struct WaitingClip {
 }
 
 impl OpenSet {
-    fn create(path: PathBuf, options: WriterOptions, storing: Storing) -> Result<Self> {
+    fn create(path: PathBuf, options: WriterOptions, storing: StoreOptions) -> Result<Self> {
         // A panic in a thread becomes an error, because its clip never comes.
         let pool = ThreadPoolBuilder::new().num_threads(storing.threads).panic_handler(|_| ()).build();
         let pool = pool.map_err(|e| Error::start_pool(storing.threads, e))?;
@@ -215,7 +215,7 @@ impl Pictures {
         Ok(if sizes.all(|size| size == first) { first } else { (0, 0) })
     }
 
-    fn into_jpegs(self, storing: Storing) -> Result<Encoded> {
+    fn into_jpegs(self, storing: StoreOptions) -> Result<Encoded> {
         let (mut jpegs, mut retiled) = (Vec::new(), [0; 2]);
         match self {
             Pictures::Rgb(pixels, width, height) => {

@@ -24,12 +24,12 @@ enum Format {
     /// .lst beside them, and an all.idx for several record files. Without tracks.
     Mxnet {
         #[command(flatten)]
-        to: To,
+        to: DestinationArgs,
     },
     /// One folder per clip, such as 000012, with 000.jpg and so on and clip.json. Without tracks.
     Frames {
         #[command(flatten)]
-        to: To,
+        to: DestinationArgs,
         /// Clips by number, counted from 0: 5, 3-7 or all, with commas between. [default: all]
         #[arg(long, value_name = "RANGES", value_delimiter = ',')]
         clips: Vec<ClipRange>,
@@ -37,12 +37,12 @@ enum Format {
     /// The metadata of clips as a table: .csv, or .jsonl with an object on each line.
     Metadata {
         #[command(flatten)]
-        to: To,
+        to: DestinationArgs,
     },
 }
 
 #[derive(clap::Args)]
-struct To {
+struct DestinationArgs {
     /// The data set.
     dataset: PathBuf,
     /// The folder to write; for a table, the file.

@@ -34,7 +34,6 @@ use std::sync::LazyLock;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::arguments::words;
 use self::outcome::{Failure, Outcome, Run, exit_status};
 use self::progress::ProgressArgs;
 use self::storage::{RemoteStorageArgs, StorageArgs, local};
@@ -130,6 +129,18 @@ mod tests {
         shown.flat_map(below).collect()
     }
 
+    /// Parses an example as a shell would, and the options of the loader in it.
+    fn parse(example: &str) -> Result<(), String> {
+        let command = example.split(" > ").next().unwrap_or_default();
+        let script = format!(r#"set -f; for word in {command}; do printf '%s\n' "$word"; done"#);
+        let words = std::process::Command::new("sh").args(["-c", &script]).output().map_err(|e| e.to_string())?.stdout;
+        let cli = Cli::try_parse_from(String::from_utf8_lossy(&words).lines()).map_err(|e| e.to_string())?;
+        if let Command::Bench(args) = cli.command {
+            args.loader_options().map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
     #[test]
     fn each_subcommand_has_some_examples_that_it_takes() {
         let mut wrong = Vec::new();
@@ -139,8 +150,7 @@ mod tests {
             // Examples of other programs are not parsed.
             for example in examples.into_iter().filter(|example| example.starts_with("vidrec ")) {
                 assert!(example.starts_with(&format!("{path} ")), "{example}");
-                let words = example.split(" > ").next().unwrap_or_default().split(' ');
-                wrong.extend(Cli::try_parse_from(words).err().map(|e| format!("{example}: {e}")));
+                wrong.extend(parse(example).err().map(|e| format!("{example}: {e}")));
             }
         }
         assert!(wrong.is_empty(), "{wrong:#?}");

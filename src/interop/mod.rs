@@ -28,7 +28,7 @@
 //! # writer.append(&ClipInfo { label: Some(3), ..ClipInfo::default() }, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }; 2])?;
 //! # writer.finish()?;
 //! let train = Dataset::open(at("train"))?;
-//! frames::export(&train, &at("jpegs"), &mut no_progress)?;
+//! frames::export(&train, 0..train.len(), &at("jpegs"), &mut no_progress)?;
 //! let options = &ImportOptions { retile: true, ..ImportOptions::default() };
 //! let report = frames::import(&at("jpegs"), &at("again"), options, &mut no_progress)?;
 //! assert_eq!((report.clips, report.frames), (1, 2));
@@ -48,4 +48,4 @@ pub mod mxnet;
 mod sink;
 pub mod texts;
 
-pub use sink::{ExportReport, ImportOptions, ImportReport, LeftOut};
+pub use sink::{ExportReport, ImportOptions, ImportReport, SkippedClip};

@@ -133,7 +133,7 @@ impl<'a, 'f> Sink<'a, 'f> {
         if !self.options.salvage {
             return Err(e.hint(Hint::Set("salvage")));
         }
-        self.report.left_out.push(LeftOut { source: place.to_owned(), error: format!("{e:#}") });
+        self.report.left_out.push(SkippedClip { source: place.to_owned(), error: format!("{e:#}") });
         self.counter.skip()
     }
 
@@ -214,7 +214,7 @@ pub struct ImportReport {
     /// The number of frames that could not be rewritten with restart markers, because tiles need 4:2:0 and 8 bits.
     pub not_retiled: u64,
     /// The skipped parts, each with its reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedClip>,
     /// The leftovers of a replaced data set that could not be removed, in words.
     ///
     /// The new data set is complete, and the next write in its folder removes them. Normally empty.
@@ -224,7 +224,7 @@ pub struct ImportReport {
 
 /// Something that an import skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct SkippedClip {
     /// The file, clip or range.
     pub source: String,
     /// Why it was skipped.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::check::{CheckOptions, CheckReport, check};
 use super::clips::{self, Labels, PageClip};
 use super::data::{MOST_FINDINGS, page_data};
-use super::figures::{Checked, NamedSet, Report, Shown, all_figures};
+use super::figures::{Checked, NamedSet, PageExtent, Report, all_figures};
 use super::page::{self, Page, in_script};
 use crate::{Dataset, Error, ProgressFn, Result, shown_bytes, write_whole};
 use vidrec_core::progress::Counter;
@@ -136,7 +136,7 @@ fn write(
     let mut counter = Counter::new(Some(by_worth.len() as u64), progress);
     let (clips, size) = clips::within(room, &by_worth, sets, &pool, &mut counter)?;
     let longest = report.sets.iter().map(|set| set.stats.most_frames).max().unwrap_or(0);
-    let shown = Shown {
+    let shown = PageExtent {
         clips: clips.len() as u64,
         of_clips: all,
         height: size.height,
@@ -165,8 +165,8 @@ fn elements(clips: &[PageClip]) -> (String, String) {
 }
 
 /// Returns sentences that say which clips are shown, and how. `longest` is the most frames of a clip.
-fn clip_notes(shown: &Shown, longest: u32, options: &ReportOptions) -> Vec<String> {
-    let Shown { clips, of_clips, height, frames, .. } = *shown;
+fn clip_notes(shown: &PageExtent, longest: u32, options: &ReportOptions) -> Vec<String> {
+    let PageExtent { clips, of_clips, height, frames, .. } = *shown;
     let mut notes = Vec::new();
     if clips == of_clips {
         notes.push(format!("All {clips} clips are shown."));

@@ -25,7 +25,7 @@ pub struct Report {
     /// The size of the page in bytes; 0 if none was written.
     pub page_bytes: u64,
     /// The extent of what the page shows; `None` if no page was written.
-    pub shown: Option<Shown>,
+    pub shown: Option<PageExtent>,
     /// The data sets, in the order in which they were given.
     pub sets: Vec<SetFigures>,
     /// The extent of the check; `None` if nothing was checked.
@@ -73,7 +73,7 @@ pub struct Checked {
 /// The extent of what a page shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Shown {
+pub struct PageExtent {
     /// The number of clips.
     pub clips: u64,
     /// The number of clips of all data sets.

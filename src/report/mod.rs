@@ -17,7 +17,7 @@ mod strip;
 mod tracks;
 
 pub use self::export::{ReportOptions, report};
-pub use self::figures::{Checked, NamedSet, Report, SetFigures, Shown};
+pub use self::figures::{Checked, NamedSet, PageExtent, Report, SetFigures};
 #[doc(hidden)]
 pub use self::site::Site;
 pub(crate) use self::strip::thumbnail;

@@ -105,7 +105,7 @@ fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
             assert!(!videos.path("set/.vidrec.pack/attempts").exists(), "the open shard is dropped");
         }
         let run = videos.packs(3, "set", &[&RESUME[..], more].concat());
-        assert_eq!(stdout(&run).contains("done before the interruption"), done > 0, "{}", show(&run));
+        assert_eq!(stdout(&run).contains("packed by an earlier run"), done > 0, "{}", show(&run));
         assert_eq!(videos.alone("set"), whole, "{before} {more:?}");
     }
 }

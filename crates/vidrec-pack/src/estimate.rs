@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::options::PackOptions;
-use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
+use super::plan::{IgnoredFiles, Job, ManifestColumns, PackPlan};
 use super::serve::pool;
 use super::shards::{PackReport, of_failed, of_packed};
 use super::work::{
@@ -41,7 +41,7 @@ pub struct Estimate {
     /// The number of classes that have a name.
     pub classes: u64,
     /// Files in the input folders that are neither videos nor frames, by kind.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<IgnoredFiles>,
     /// The meaning that vidrec gave each column of each manifest.
     pub manifests: Vec<ManifestColumns>,
     /// Further notes on the inputs, as in [`PackPlan::notes`].

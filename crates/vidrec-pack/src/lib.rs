@@ -30,7 +30,7 @@ mod work;
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
 pub use options::{IfExists, RunOptions};
-pub use plan::{Attributes, InputOptions, Job, ManifestColumns, PackPlan, PassedOver, Segment, SegmentClock};
+pub use plan::{Attributes, IgnoredFiles, InputOptions, Job, ManifestColumns, PackPlan, Segment, SegmentClock};
 pub use recipe::Recipe;
 pub use serve::serve;
 pub use shards::{

@@ -15,7 +15,7 @@ from ._result import Result
 from .checks import CheckedSet, CheckReport, FailedVideo, Finding, FoundClip
 from .datasets import DatasetInfo, Problem, Shard, TrackFile, TrackSchema, TrackStats, VerifyReport
 from .loads import DecodedStats, DrawnColor, DrawnSample, LoaderStats, SourceUse
-from .packs import Failure, ManifestColumns, PackEstimate, PackReport, PassedOver, VideoWarning
+from .packs import Failure, IgnoredFiles, ManifestColumns, PackEstimate, PackReport, VideoWarning
 from .plans import PlanStatus, WrittenPlan
 from .reports import (
     Bin,
@@ -58,11 +58,11 @@ __all__ = [
     "Finding",
     "Fingerprint",
     "FoundClip",
+    "IgnoredFiles",
     "LoaderStats",
     "ManifestColumns",
     "PackEstimate",
     "PackReport",
-    "PassedOver",
     "PlanStatus",
     "Problem",
     "PushReport",

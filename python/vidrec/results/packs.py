@@ -34,7 +34,7 @@ class VideoWarning(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class PassedOver(Result):
+class IgnoredFiles(Result):
     """Ignored files of one kind in the input folders: neither videos nor frames."""
 
     kind: str
@@ -127,7 +127,7 @@ class PackReport(Result):
     """The videos skipped, in order."""
     warnings: Tuple[VideoWarning, ...]
     """Videos that were packed although something was wrong with them, in order."""
-    passed_over: Tuple[PassedOver, ...]
+    passed_over: Tuple[IgnoredFiles, ...]
     """Ignored files in the input folders, by kind."""
     manifests: Tuple[ManifestColumns, ...]
     """What the columns of each manifest became."""
@@ -164,7 +164,7 @@ class PackEstimate(Result):
     """Of these, how many have a label or labels."""
     classes: int
     """Classes that have a name."""
-    passed_over: Tuple[PassedOver, ...]
+    passed_over: Tuple[IgnoredFiles, ...]
     """Ignored files in the input folders, by kind."""
     manifests: Tuple[ManifestColumns, ...]
     """What the columns of each manifest became."""

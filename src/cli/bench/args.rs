@@ -87,7 +87,8 @@ impl Args {
             for (name, value) in given {
                 // The error of all options together would not say which one is wrong.
                 if let Err(e) = serde_json::from_value::<LoaderOptions>(json!({ &name: &value })) {
-                    return Err(wrong(format!("{name}: {e}")));
+                    let e = wrong(format!("{name}: {e}"));
+                    return Err(e.help(r#"give a class as an object: 'crop={"RandomResizedCrop": {"size": 112}}'"#));
                 }
                 if options.insert(name.clone(), value).is_some() {
                     return Err(wrong(format!("{name} is given twice")));

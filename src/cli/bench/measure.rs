@@ -39,7 +39,7 @@ pub struct Report {
 
 /// When to stop.
 #[derive(Clone, Copy)]
-enum Until {
+enum BenchLimit {
     Time(Duration),
     Batches(u64),
 }
@@ -73,13 +73,13 @@ fn measure_batches(args: &Args, loader: &Loader, started: Instant, bytes_per_fra
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
     // The first batches are what is to be measured, cold or where a first epoch is not like the others.
     if !args.cold && loader.stats().decoded_cache.is_none() {
-        feed.run(Until::Time(Duration::from_secs_f64(args.seconds.min(1.0))))?;
+        feed.run(BenchLimit::Time(Duration::from_secs_f64(args.seconds.min(1.0))))?;
         (feed.taken, feed.clips, feed.frames) = (0, 0, 0);
         (before, measured) = (usage(), Instant::now());
     }
     feed.run(match args.epochs {
-        Some(epochs) => Until::Batches(epochs * loader.batches_per_epoch()),
-        None => Until::Time(Duration::from_secs_f64(args.seconds)),
+        Some(epochs) => BenchLimit::Batches(epochs * loader.batches_per_epoch()),
+        None => BenchLimit::Time(Duration::from_secs_f64(args.seconds)),
     })?;
     let (seconds, after) = (measured.elapsed().as_secs_f64(), usage());
     let (clips, frames) = (feed.clips as f64, feed.frames as f64);
@@ -144,14 +144,14 @@ struct Feed {
 
 impl Feed {
     /// At least one batch, unless there were enough.
-    fn run(&mut self, until: Until) -> Result<(), Failure> {
+    fn run(&mut self, until: BenchLimit) -> Result<(), Failure> {
         let started = Instant::now();
         loop {
-            if matches!(until, Until::Batches(batches) if self.taken >= batches) {
+            if matches!(until, BenchLimit::Batches(batches) if self.taken >= batches) {
                 return Ok(());
             }
             self.take()?;
-            if matches!(until, Until::Time(time) if started.elapsed() >= time) {
+            if matches!(until, BenchLimit::Time(time) if started.elapsed() >= time) {
                 return Ok(());
             }
         }

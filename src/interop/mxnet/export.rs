@@ -35,7 +35,7 @@ use vidrec_format::file_name::stem;
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `out` exists and is not an empty folder; [`Format`](vidrec_format::error::ErrorKind::Format) if the data set is damaged.
 pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     let mut folder = NewFolder::create(out)?;
-    let mut all = All::default();
+    let mut all = IndexText::default();
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let stem = |shard: &Shard| stem(&file_name(&shard.record_path)).to_owned();
     let stems: HashSet<String> = dataset.shards()?.into_iter().map(stem).collect();
@@ -97,7 +97,7 @@ fn copy(shard: &Shard, folder: &mut NewFolder, name: &str, counter: &mut Counter
 
 /// The data that continues from file to file.
 #[derive(Default)]
-struct All {
+struct IndexText {
     idx: String,
     records: u64,
     bytes: u64,
@@ -107,7 +107,7 @@ struct All {
 }
 
 /// Returns the text of the `.idx` and the `.lst` beside a record file.
-fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<(String, String)> {
+fn lines(shard: &Shard, all: &mut IndexText, counter: &mut Counter<'_, '_>) -> Result<(String, String)> {
     let (mut idx, mut lst, mut buffer) = (String::new(), String::new(), Vec::new());
     for c in 0..shard.clip_count() {
         let clip = shard.clip(c)?;

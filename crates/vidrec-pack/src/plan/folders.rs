@@ -11,7 +11,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::extensions::{is_clip, is_picture};
 use super::job::FoundVideo;
 use super::labels::Label;
-use super::notes::{PassedOverTally, kind_by_ending};
+use super::notes::{IgnoredTally, kind_by_ending};
 use super::options::InputOptions;
 use vidrec_core::source_name;
 use vidrec_core::source_name::is_hidden;
@@ -22,7 +22,7 @@ use vidrec_format::error::{Error, ErrorKind, Result};
 /// The direct contents of a folder.
 #[derive(Default)]
 struct Contents {
-    pictures: PassedOverTally,
+    pictures: IgnoredTally,
     videos: u64,
     folders: u64,
     /// Why the pictures of the folder are not a clip, if one of them leads out of the input.
@@ -48,7 +48,7 @@ pub(super) fn walk(
     root: &Path,
     options: &InputOptions,
     found: &mut Vec<FoundVideo>,
-    passed_over: &mut PassedOverTally,
+    passed_over: &mut IgnoredTally,
 ) -> Result<()> {
     let mut walk = Walk { root, images: options.images, folders: BTreeMap::new(), entries: Vec::new(), passed_over };
     let mut inside = if options.outside { None } else { Some(Inside::new(root)?) };
@@ -83,7 +83,7 @@ struct Walk<'a> {
     folders: BTreeMap<PathBuf, Contents>,
     /// Entries that may be clips, in order. Pictures are only counted.
     entries: Vec<FolderEntry>,
-    passed_over: &'a mut PassedOverTally,
+    passed_over: &'a mut IgnoredTally,
 }
 
 impl Walk<'_> {

@@ -11,7 +11,7 @@ use super::job::Job;
 use super::labels::{Classes, Label, Tag};
 use super::listed::{ListedVideos, ObjectList};
 use super::manifest::ManifestColumns;
-use super::notes::{PassedOver, PassedOverTally};
+use super::notes::{IgnoredFiles, IgnoredTally};
 use super::options::InputOptions;
 use super::roots::Roots;
 use super::segment::SegmentClock;
@@ -38,7 +38,7 @@ pub struct PackPlan {
     /// Class names by label. Empty if labels are plain integers or absent.
     pub classes: Vec<String>,
     /// Files in folders that are neither videos nor frames, by kind.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<IgnoredFiles>,
     /// The meaning that vidrec gave each column of each manifest.
     pub manifests: Vec<ManifestColumns>,
     /// Further notes before the work begins: columns that may be misspelled, videos without a label, and sources
@@ -174,14 +174,14 @@ fn named(input: &Path) -> String {
 }
 
 /// The error for inputs that have nothing but these files.
-fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[PassedOver]) -> Error {
+fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[IgnoredFiles]) -> Error {
     let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
     let names = names.join(", ");
     if ignored.iter().any(|kind| kind.kind == ".vidx") {
         return packed_already(names);
     }
     let kinds =
-        ignored.iter().map(|PassedOver { kind, files, example }| format!("{files} {kind} files such as {example:?}"));
+        ignored.iter().map(|IgnoredFiles { kind, files, example }| format!("{files} {kind} files such as {example:?}"));
     let found = kinds.reduce(|all, kind| format!("{all}, {kind}")).unwrap_or("nothing else, hidden files aside".into());
     let e = Error::usage(format!("no videos in {names}")).found(found);
     e.expected("video files in folders that are named for their class")
@@ -219,7 +219,7 @@ fn check_tracks(options: &InputOptions) -> Result<()> {
 struct InputList {
     found: Vec<FoundVideo>,
     classes: Option<Classes>,
-    passed_over: PassedOverTally,
+    passed_over: IgnoredTally,
     manifests: Vec<ManifestColumns>,
     /// Notes on manifests.
     notes: Vec<String>,

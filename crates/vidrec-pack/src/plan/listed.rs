@@ -14,7 +14,7 @@ use super::job::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label};
 use super::notes::UnlabeledVideos;
-use super::notes::{PassedOver, PassedOverTally, kind_by_ending};
+use super::notes::{IgnoredFiles, IgnoredTally, kind_by_ending};
 use super::options::InputOptions;
 use super::roots;
 use vidrec_core::source_name;
@@ -73,7 +73,7 @@ impl ObjectList {
     /// Passes all videos to `take`, in order, and counts the objects that are none.
     pub fn each_video(
         &self,
-        passed_over: &mut PassedOverTally,
+        passed_over: &mut IgnoredTally,
         take: &mut dyn FnMut(FoundVideo, ListedObject) -> Result<()>,
     ) -> Result<()> {
         self.each(&mut |object| match self.video(&object, passed_over) {
@@ -84,7 +84,7 @@ impl ObjectList {
     }
 
     /// Returns the video that an object is. Its class is the first folder below the location on the way, as in a folder.
-    fn video(&self, object: &ListedObject, passed_over: &mut PassedOverTally) -> Option<FoundVideo> {
+    fn video(&self, object: &ListedObject, passed_over: &mut IgnoredTally) -> Option<FoundVideo> {
         let name = Path::new(&object.name);
         if name.iter().any(is_hidden) {
             return None;
@@ -109,7 +109,7 @@ pub(crate) struct ListedVideos {
     list: ObjectList,
     classes: Classes,
     pub videos: u64,
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<IgnoredFiles>,
     pub note: Option<String>,
 }
 
@@ -117,7 +117,7 @@ impl ListedVideos {
     /// Lists the videos below a location. `classes` are those that the caller names.
     pub(super) fn of(location: &Path, classes: Option<Classes>, options: &InputOptions) -> Result<Self> {
         let list = ObjectList::of(location, options)?;
-        let (mut passed_over, mut labels) = (PassedOverTally::default(), HashSet::new());
+        let (mut passed_over, mut labels) = (IgnoredTally::default(), HashSet::new());
         let mut unlabeled = UnlabeledVideos::default();
         list.each_video(&mut passed_over, &mut |found, _| {
             unlabeled.count(&found);
@@ -132,7 +132,7 @@ impl ListedVideos {
     /// Passes all videos to `take`, in order, with what the server said of each.
     pub fn each(&self, take: &mut dyn FnMut(Job, ListedObject) -> Result<()>) -> Result<()> {
         let mut ordinal = 0;
-        self.list.each_video(&mut PassedOverTally::default(), &mut |found, object| {
+        self.list.each_video(&mut IgnoredTally::default(), &mut |found, object| {
             let job = found.into_job(ordinal, &self.classes)?;
             ordinal += 1;
             take(job, object)

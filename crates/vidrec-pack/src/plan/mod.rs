@@ -30,7 +30,7 @@ pub use inputs::PackPlan;
 pub(super) use job::missing;
 pub use job::{Attributes, Job};
 pub use manifest::ManifestColumns;
-pub use notes::PassedOver;
+pub use notes::IgnoredFiles;
 pub use options::InputOptions;
 pub(crate) use segment::nanoseconds;
 pub use segment::{Segment, SegmentClock};

@@ -49,7 +49,7 @@ impl UnlabeledVideos {
 /// Files of one kind in the input folders that are neither videos nor frames. Hidden files, whose names begin with
 /// a dot, are neither looked at nor counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PassedOver {
+pub struct IgnoredFiles {
     /// The extension with its dot, in lower case, such as `.srt`; or `special file`, such as a pipe; or
     /// `other` for all kinds after the first 64.
     pub kind: String,
@@ -64,23 +64,23 @@ const MOST_KINDS: usize = 64;
 
 /// The ignored files so far, by kind.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct PassedOverTally(BTreeMap<String, PassedOver>);
+pub(super) struct IgnoredTally(BTreeMap<String, IgnoredFiles>);
 
-impl PassedOverTally {
+impl IgnoredTally {
     /// Counts a file, whose name `example` returns.
     pub fn add(&mut self, kind: String, example: impl FnOnce() -> String) {
         match self.0.get_mut(&kind) {
             Some(known) => known.files += 1,
-            None => self.merge_one(PassedOver { kind, files: 1, example: example() }),
+            None => self.merge_one(IgnoredFiles { kind, files: 1, example: example() }),
         }
     }
 
     /// Adds the counts of another tally.
-    pub fn merge(&mut self, other: PassedOverTally) {
+    pub fn merge(&mut self, other: IgnoredTally) {
         other.into_list().into_iter().for_each(|one| self.merge_one(one));
     }
 
-    fn merge_one(&mut self, mut one: PassedOver) {
+    fn merge_one(&mut self, mut one: IgnoredFiles) {
         if self.0.len() >= MOST_KINDS && !self.0.contains_key(&one.kind) {
             one.kind = "other".into();
         }
@@ -95,7 +95,7 @@ impl PassedOverTally {
     }
 
     /// Returns the counts in the order of their kinds.
-    pub fn into_list(self) -> Vec<PassedOver> {
+    pub fn into_list(self) -> Vec<IgnoredFiles> {
         self.0.into_values().collect()
     }
 }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn kinds_are_counted_with_the_first_of_each_and_bounded() {
-        let mut tally = PassedOverTally::default();
+        let mut tally = IgnoredTally::default();
         for i in 0..200 {
             tally.add(format!(".{:03}", i % 100), || format!("file {i}"));
         }

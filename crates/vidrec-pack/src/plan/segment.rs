@@ -199,7 +199,7 @@ const MAX_FPS: f64 = 100_000.0;
 
 /// An episode as a manifest describes it. Without a start, it is all of its file.
 #[derive(Deserialize)]
-struct Described {
+struct EpisodeJson {
     count: u32,
     start: Option<f64>,
     fps: f64,
@@ -212,10 +212,10 @@ impl EpisodeFrames {
             Value::String(text) => serde_json::from_str(text).ok(),
             value => serde_json::from_value(value.clone()).ok(),
         };
-        let is_known = |found: &Described| {
+        let is_known = |found: &EpisodeJson| {
             (1..=limits::MAX_FRAMES_PER_CLIP).contains(&found.count) && found.fps > 0.0 && found.fps <= MAX_FPS
         };
-        let Described { count, start, fps } = object.filter(is_known).ok_or_else(|| {
+        let EpisodeJson { count, start, fps } = object.filter(is_known).ok_or_else(|| {
             format!("expected the count and the fps of frames, and their start in seconds, found {value}")
         })?;
         let frames = EpisodeFrames { count, start: start.unwrap_or(0.0), fps };

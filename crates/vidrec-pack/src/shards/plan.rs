@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::place::{PLAN, Place};
 use super::receipt::Receipt;
 use crate::options::{PackOptions, TOOL};
-use crate::plan::{Job, ManifestColumns, PackPlan, PassedOver};
+use crate::plan::{IgnoredFiles, Job, ManifestColumns, PackPlan};
 use crate::track::PlannedTrack;
 use crate::video::{self, FrameSize};
 use crate::work::{FrameChoice, InputStamps, Quality, look};
@@ -294,7 +294,7 @@ pub(super) struct PlanJson {
     /// Whether only the shards of videos that failed before are packed. The others are in an existing data set.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub retries: bool,
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<IgnoredFiles>,
     pub manifests: Vec<ManifestColumns>,
     pub notes: Vec<String>,
     /// The type and shape of each track.

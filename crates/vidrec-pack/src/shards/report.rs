@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::plan::{Job, ManifestColumns, PackPlan, PassedOver};
+use crate::plan::{IgnoredFiles, Job, ManifestColumns, PackPlan};
 use crate::video::{AudioFacts, VideoFacts};
 use crate::work::{Failure, PackedClip, PackedVideo};
 use vidrec_core::dataset::writer::ClipInfo;
@@ -97,7 +97,7 @@ pub struct PackReport {
     /// Videos that were packed although something was wrong with them, in order.
     pub warnings: Vec<Warning>,
     /// Files in the input folders that are neither videos nor frames, by kind.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<IgnoredFiles>,
     /// The meaning that vidrec gave each column of each manifest.
     pub manifests: Vec<ManifestColumns>,
     /// Further notes on the inputs, as in [`PackPlan::notes`].

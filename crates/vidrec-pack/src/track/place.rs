@@ -8,7 +8,7 @@ use vidrec_format::track::schema::TrackType;
 
 /// Values as they were read, with their times, in nanoseconds on the track's own clock.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Raw {
+pub(super) struct RawTrack {
     pub values: Array,
     /// The times of values with timing `times`, or the starts of spans.
     pub starts: Vec<i64>,
@@ -17,7 +17,7 @@ pub(super) struct Raw {
 }
 
 /// Returns the track of a clip.
-pub(super) fn place(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<Track> {
+pub(super) fn place(spec: &TrackSpec, raw: RawTrack, window: &Window) -> Result<Track> {
     let (values, times) = match &spec.timing {
         TrackSpecTiming::Rate(rate) => {
             let (den, num) = rate.frame_seconds();
@@ -57,8 +57,8 @@ fn after(i: usize, (num, den): (u32, u32)) -> i64 {
     i64::try_from((exact + i128::from(num) / 2).div_euclid(i128::from(num))).unwrap_or(i64::MAX / 4)
 }
 
-fn at_times(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<(Array, TrackTimes)> {
-    let Raw { values, mut starts, .. } = raw;
+fn at_times(spec: &TrackSpec, raw: RawTrack, window: &Window) -> Result<(Array, TrackTimes)> {
+    let RawTrack { values, mut starts, .. } = raw;
     let count = values.len();
     if starts.len() != count {
         return Err(Error::usage("the track does not have one time for each value")
@@ -80,8 +80,8 @@ fn at_times(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<(Array, Track
     Ok((values.slice(range), TrackTimes::Times(times)))
 }
 
-fn spans(spec: &TrackSpec, raw: Raw, window: &Window) -> Result<(Array, TrackTimes)> {
-    let Raw { values, starts, ends } = raw;
+fn spans(spec: &TrackSpec, raw: RawTrack, window: &Window) -> Result<(Array, TrackTimes)> {
+    let RawTrack { values, starts, ends } = raw;
     if starts.len() != values.len() || ends.len() != values.len() {
         return Err(Error::usage("the track does not have one start and one end for each value"));
     }
@@ -351,15 +351,15 @@ mod tests {
         }
     }
 
-    fn raw(count: u8) -> Raw {
-        Raw { values: Array::row(TrackValues::U8((0..count).collect())), ..Raw::default() }
+    fn raw(count: u8) -> RawTrack {
+        RawTrack { values: Array::row(TrackValues::U8((0..count).collect())), ..RawTrack::default() }
     }
 
-    fn placed(spec: &str, raw: Raw, segment: Option<(i64, i64)>) -> Result<(TrackValues, TrackTimes)> {
+    fn placed(spec: &str, raw: RawTrack, segment: Option<(i64, i64)>) -> Result<(TrackValues, TrackTimes)> {
         place(&spec.parse().unwrap(), raw, &window(segment)).map(|track| (track.values, track.times))
     }
 
-    fn refused(spec: &str, raw: Raw, segment: Option<(i64, i64)>) -> String {
+    fn refused(spec: &str, raw: RawTrack, segment: Option<(i64, i64)>) -> String {
         placed(spec, raw, segment).unwrap_err().to_string()
     }
 
@@ -381,10 +381,10 @@ mod tests {
 
     #[test]
     fn values_with_times_are_cut() {
-        let timed = || Raw { starts: (0..10).map(|i| i * 100 * MS).collect(), ..raw(10) };
+        let timed = || RawTrack { starts: (0..10).map(|i| i * 100 * MS).collect(), ..raw(10) };
         let part = placed("a=a,times=t", timed(), Some((450 * MS, 700 * MS))).unwrap();
         assert_eq!(part, (TrackValues::U8(vec![5, 6]), TrackTimes::Times(vec![2500 * MS, 2600 * MS])));
-        assert!(refused("a=a,times=t", Raw { starts: vec![0], ..raw(10) }, None).contains("one time for each"));
+        assert!(refused("a=a,times=t", RawTrack { starts: vec![0], ..raw(10) }, None).contains("one time for each"));
         let mut back = timed();
         back.starts.swap(3, 4);
         assert!(refused("a=a,times=t", back, None).contains("times run backwards"));
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn spans_are_cut_at_the_edges_of_a_segment() {
-        let spans = |spans: &[(i64, i64)]| Raw {
+        let spans = |spans: &[(i64, i64)]| RawTrack {
             values: Array::row(TrackValues::Texts((0..spans.len()).map(|i| i.to_string()).collect())),
             starts: spans.iter().map(|s| s.0 * MS).collect(),
             ends: spans.iter().map(|s| s.1 * MS).collect(),

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::{RowTracks, TrackCell};
-use super::place::{Raw, Window, picture_places, place};
+use super::place::{RawTrack, Window, picture_places, place};
 use super::read::{Pictures, TrackFiles, read};
 use super::spec::TrackSpec;
 use vidrec_core::dataset::writer::{EncodedTrack, NewPictures};
@@ -63,7 +63,7 @@ fn first(spec: &TrackSpec, cell: &TrackCell, how: TrackFiles<'_>) -> Result<Plan
             false => Err(Error::usage("pictures have another type").expected("u16 or u8").found(kind)),
         };
     }
-    let Raw { values, .. } = read(spec, cell, how.open)?;
+    let RawTrack { values, .. } = read(spec, cell, how.open)?;
     let values = match spec.kind {
         Some(kind) => values.into_type(kind)?,
         None => values,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::container::{Deadline, Input, Packets, StreamInfo, VideoFile};
-use super::decode::{DecodePass, Keep, Make, PacketMap};
+use super::decode::{DecodePass, FrameFilter, FrameHandler, PacketMap};
 use super::error::{Stage, VideoError, refused_size};
 use super::ffmpeg::init;
 use super::options::VideoOptions;
@@ -160,7 +160,7 @@ impl Video {
         choose: Choose<'_>,
         make: &mut dyn FnMut(SampledFrame) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        run(self, choose, Make::Picture(make))
+        run(self, choose, FrameHandler::Picture(make))
     }
 
     /// Does the same for the numbers of gray frames, of which the options change none.
@@ -169,7 +169,7 @@ impl Video {
         choose: Choose<'_>,
         make: &mut dyn FnMut((Vec<u16>, [usize; 2])) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        run(self, choose, Make::Numbers(make))
+        run(self, choose, FrameHandler::Numbers(make))
     }
 
     /// Returns why every frame takes a decode of the whole video or of most of it, if its packets have been read and show
@@ -201,7 +201,7 @@ impl fmt::Debug for Video {
     }
 }
 
-fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
+fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: FrameHandler<'_, T>) -> Result<SampledVideo<T>, VideoError> {
     video.options.check_pixels((video.stream.picture.0, video.stream.picture.1))?;
     video.know()?;
     let Video { options, deadline, stream, known, .. } = video;
@@ -220,14 +220,14 @@ fn run<T>(video: &mut Video, choose: Choose<'_>, mut make: Make<'_, T>) -> Resul
         return Ok(found.into_video(stream, packets, guess.clone()));
     }
     let wanted = wanted.unwrap_or_default();
-    let mut first = pass.run(&wanted, (Keep::Intact, None), make.again())?;
+    let mut first = pass.run(&wanted, (FrameFilter::Intact, None), make.again())?;
     let (keep, presentation) = first.what_to_keep(stream, packets);
     let truth = presentation.timeline(stream, packets);
     if truth.pts.is_empty() {
         return Err(nothing_decodes(first.facts.first_error.or(packets.first_error()), options));
     }
     let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
-    if keep == Keep::Intact && presentation.is_as_guessed && truly_wanted == wanted {
+    if keep == FrameFilter::Intact && presentation.is_as_guessed && truly_wanted == wanted {
         first.flaws = presentation.flaws;
         return Ok(first.into_video(stream, packets, truth));
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! message := length u32, little endian | bytes
 //! worker  := Greeting, then for each Request any number of Asks, then a Reply and the JPEGs and tracks that it announces
-//! run     := Request, and for each Ask an Answer
+//! run     := Request, and for each ResourceRequest a ResourceReply
 //! ```
 
 use std::collections::VecDeque;
@@ -90,16 +90,16 @@ pub(crate) struct PictureFolder {
 
 /// A request of a worker while it packs a video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Ask {
+pub(crate) enum ResourceRequest {
     /// A file that the job names.
     File(OsString),
     /// Room for this many bytes of memory.
     Memory(u64),
 }
 
-/// The answer of the run to an [`Ask`].
+/// The answer of the run to a [`ResourceRequest`].
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Answer {
+pub(crate) enum ResourceReply {
     /// An open file of this length. The file itself goes beside the message.
     File(u64),
     /// The path is not a regular file, or not one of the job.
@@ -117,7 +117,7 @@ type MeasuredBits = (u8, u64, u64);
 /// A message of a worker that packs a video.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Asks(Ask),
+    Asks(ResourceRequest),
     /// The video, without its JPEGs, of which there are so many, and the bytes of its tracks. They follow.
     Packed(Box<PackedVideo>, u32, Vec<MeasuredBits>),
     Failed(VideoError),
@@ -125,7 +125,7 @@ enum Reply {
 
 /// A message that came from a worker.
 pub(crate) enum FromWorker {
-    Asks(Ask),
+    Asks(ResourceRequest),
     /// The video is done.
     Packed(Result<Box<PackedVideo>, VideoError>),
 }
@@ -220,7 +220,7 @@ pub(crate) fn receive<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<
 }
 
 /// Asks the run for something.
-pub(crate) fn send_ask<S: AsFd>(channel: &mut Channel<S>, ask: Ask) -> io::Result<()> {
+pub(crate) fn send_ask<S: AsFd>(channel: &mut Channel<S>, ask: ResourceRequest) -> io::Result<()> {
     channel.send(&Reply::Asks(ask), None)
 }
 
@@ -320,31 +320,31 @@ impl RunClient {
     /// Waits until there is room for this many bytes of memory.
     pub fn reserve(&self, bytes: u64) {
         // If the run has ended, this process ends too.
-        let _ = self.ask(Ask::Memory(bytes));
+        let _ = self.ask(ResourceRequest::Memory(bytes));
     }
 
     /// Returns an open file that the job names, and its length; `None` if it is not a regular file.
     pub fn file(&self, path: &Path) -> Result<io::Result<Option<(File, u64)>>, VideoError> {
         let unexpected = |answer| io::Error::new(io::ErrorKind::InvalidData, format!("the run answered {answer:?}"));
-        Ok(match self.ask(Ask::File(path.into())) {
-            Ok((Answer::File(length), Some(file))) => Ok(Some((file, length))),
+        Ok(match self.ask(ResourceRequest::File(path.into())) {
+            Ok((ResourceReply::File(length), Some(file))) => Ok(Some((file, length))),
             // The file did arrive, but this process may not have more files open.
-            Ok((Answer::File(_), None)) => Err(io::Error::from_raw_os_error(libc::EMFILE)),
-            Ok((Answer::NoFile, _)) => Ok(None),
-            Ok((Answer::SystemError(code), _)) => Err(io::Error::from_raw_os_error(code)),
-            Ok((Answer::Failed(failure), _)) => return Err(failure),
-            Ok((answer @ Answer::Memory, _)) => Err(unexpected(answer)),
+            Ok((ResourceReply::File(_), None)) => Err(io::Error::from_raw_os_error(libc::EMFILE)),
+            Ok((ResourceReply::NoFile, _)) => Ok(None),
+            Ok((ResourceReply::SystemError(code), _)) => Err(io::Error::from_raw_os_error(code)),
+            Ok((ResourceReply::Failed(failure), _)) => return Err(failure),
+            Ok((answer @ ResourceReply::Memory, _)) => Err(unexpected(answer)),
             Err(e) => {
                 return Err(VideoError::new(Stage::Open, Error::io("ask the run", "standard input", e)));
             }
         })
     }
 
-    fn ask(&self, ask: Ask) -> io::Result<(Answer, Option<File>)> {
+    fn ask(&self, ask: ResourceRequest) -> io::Result<(ResourceReply, Option<File>)> {
         let mut channel = self.0.lock();
         send_ask(channel.get_mut(), ask)?;
         let answer = receive(&mut *channel)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        let file = matches!(answer, Answer::File(_)).then(|| channel.get_mut().take_file()).flatten();
+        let file = matches!(answer, ResourceReply::File(_)).then(|| channel.get_mut().take_file()).flatten();
         Ok((answer, file))
     }
 }

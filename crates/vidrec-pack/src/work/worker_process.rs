@@ -21,7 +21,9 @@ use parking_lot::Mutex;
 
 use super::confine::block_signals;
 use super::memory::HeldMemory;
-use super::messages::{self, Answer, Ask, Channel, FromWorker, Greeting, PictureFolder, Request, Setup};
+use super::messages::{
+    self, Channel, FromWorker, Greeting, PictureFolder, Request, ResourceReply, ResourceRequest, Setup,
+};
 use super::options::ClipRecipe;
 use super::packed::{PackedClip, PackedVideo};
 use super::video_store::VideoStore;
@@ -143,15 +145,15 @@ impl<'a> Pool<'a> {
             };
             let began = Instant::now();
             let (answer, file) = match ask {
-                Ask::Memory(bytes) => {
+                ResourceRequest::Memory(bytes) => {
                     // A holder of a share must not wait for another one.
                     drop(share.take());
                     needed = bytes;
                     share = Some(held.memory().share(bytes));
-                    (Answer::Memory, None)
+                    (ResourceReply::Memory, None)
                 }
-                Ask::File(path) if files.contains(Path::new(&path)) => open(Path::new(&path), store),
-                Ask::File(_) => (Answer::NoFile, None),
+                ResourceRequest::File(path) if files.contains(Path::new(&path)) => open(Path::new(&path), store),
+                ResourceRequest::File(_) => (ResourceReply::NoFile, None),
             };
             let channel = channel.get_mut();
             channel.deadline = channel.deadline.and_then(|deadline| deadline.checked_add(began.elapsed()));
@@ -200,20 +202,20 @@ fn folders(job: &Job, store: &VideoStore) -> Vec<PictureFolder> {
 }
 
 /// Opens a file for a worker.
-fn open(path: &Path, store: &VideoStore) -> (Answer, Option<File>) {
+fn open(path: &Path, store: &VideoStore) -> (ResourceReply, Option<File>) {
     if is_remote(path) {
         let copy = store.file(path);
         let copied = copy.as_ref().map(|video| video.as_opened().and_then(|(f, n)| Some((f.try_clone().ok()?, n))));
         return match copied {
-            Ok(Some((file, length))) => (Answer::File(length), Some(file)),
-            Ok(None) => (Answer::SystemError(libc::EMFILE), None),
-            Err(failure) => (Answer::Failed(failure.clone()), None),
+            Ok(Some((file, length))) => (ResourceReply::File(length), Some(file)),
+            Ok(None) => (ResourceReply::SystemError(libc::EMFILE), None),
+            Err(failure) => (ResourceReply::Failed(failure.clone()), None),
         };
     }
     match store.open(path) {
-        Ok(Some((file, length))) => (Answer::File(length), Some(file)),
-        Ok(None) => (Answer::NoFile, None),
-        Err(e) => (Answer::SystemError(e.raw_os_error().unwrap_or_default()), None),
+        Ok(Some((file, length))) => (ResourceReply::File(length), Some(file)),
+        Ok(None) => (ResourceReply::NoFile, None),
+        Err(e) => (ResourceReply::SystemError(e.raw_os_error().unwrap_or_default()), None),
     }
 }
 

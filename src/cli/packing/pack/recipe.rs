@@ -11,7 +11,7 @@ use clap::{ArgMatches, Command, FromArgMatches};
 pub struct RecipeArgs {
     // First, because reading an option takes it out of the matches.
     #[command(flatten)]
-    given: Given,
+    given: ExplicitOptions,
     #[command(flatten)]
     frames: FrameOptions,
     #[command(flatten)]
@@ -55,9 +55,9 @@ fn wrong_usage(e: &crate::Error) -> clap::Error {
 }
 
 /// The options that the command line has. It has no option of its own.
-struct Given(Vec<String>);
+struct ExplicitOptions(Vec<String>);
 
-impl Given {
+impl ExplicitOptions {
     /// Whether there is one for this option of a recipe.
     fn has(&self, name: &str) -> bool {
         let choices: &[&str] = if name == "frames" { &["frames", "fps", "every", "all", "keyframes"] } else { &[name] };
@@ -65,10 +65,10 @@ impl Given {
     }
 }
 
-impl FromArgMatches for Given {
+impl FromArgMatches for ExplicitOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let is_given = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-        Ok(Given(matches.ids().filter(is_given).map(ToString::to_string).collect()))
+        Ok(ExplicitOptions(matches.ids().filter(is_given).map(ToString::to_string).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -77,7 +77,7 @@ impl FromArgMatches for Given {
     }
 }
 
-impl clap::Args for Given {
+impl clap::Args for ExplicitOptions {
     fn augment_args(command: Command) -> Command {
         command
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::output;
 use crate::cli::output::{bytes, count, line, printable};
-use crate::pack::{Estimate, ManifestColumns, PackReport, PassedOver};
+use crate::pack::{Estimate, IgnoredFiles, ManifestColumns, PackReport};
 
 /// Names on standard error what is not in the data set, or not as it should be.
 pub fn tell(report: &PackReport) {
@@ -25,7 +25,7 @@ pub fn tell(report: &PackReport) {
     tell_ignored(&report.passed_over);
 }
 
-pub fn tell_ignored(passed_over: &[PassedOver]) {
+pub fn tell_ignored(passed_over: &[IgnoredFiles]) {
     for p in passed_over {
         let is_ending = p.kind == "other" || p.kind.starts_with('.');
         let kind = format!("{}{}", p.kind, if is_ending { " file" } else { "" });
@@ -93,7 +93,7 @@ pub fn render_estimate(e: &Estimate) -> String {
     text
 }
 
-fn ignored(passed_over: &[PassedOver]) -> u64 {
+fn ignored(passed_over: &[IgnoredFiles]) -> u64 {
     passed_over.iter().map(|p| p.files).sum()
 }
 
@@ -135,7 +135,7 @@ pub fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
         let scores = scores(r.psnr, r.ssim, &count(r.measured_frames, "frame"));
         text += &format!("  {} per frame{scores}\n", bytes(length));
     }
-    text += &line(r.resumed_at.unwrap_or(0), "video", "of them done before the interruption");
+    text += &line(r.resumed_at.unwrap_or(0), "video", "of them packed by an earlier run");
     text += &line(r.short, "video", "with fewer frames than requested");
     text += &line(r.decoded_whole, "segment", "took a decode of the whole video");
     let thinned = "with more frames than --max-frames or --images takes, of which only some were taken";

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{ProgressArgs, words};
+use crate::cli::ProgressArgs;
+use crate::cli::arguments::words;
 use crate::pack::arguments::number_of;
 use crate::pack::{IfExists, PackOptions, Resources, RunOptions};
 

@@ -75,8 +75,8 @@ pub struct LoaderOptions {
     ///
     /// A local data set is shuffled exactly ([`Order::Shuffled`]). That would read each clip of a remote data set with a
     /// request of its own. Blocks of 8 MiB of a remote one are therefore read, and the clips of 64 such blocks are mixed
-    /// ([`Order::Homes`]). Two clips that are stored side by side then share a batch more often than by chance
-    /// ([`Order::neighbors_share_a_batch`]). With several ranks, each has blocks of its own.
+    /// ([`Order::Homes`]). Two clips that are stored side by side then share a batch more often than by chance. With
+    /// several ranks, each has blocks of its own.
     ///
     /// A run that resumes keeps its order, even if the data set has moved.
     pub shuffle: bool,

@@ -148,46 +148,6 @@ impl Order {
         }
     }
 
-    /// The chance that two clips stored next to each other share a batch of `batch_size`, over all epochs, in an
-    /// epoch of `n` samples. Clips that are stored together often have much in common, so a smaller chance is
-    /// better. The exact shuffle has the smallest.
-    ///
-    /// | order | chance |
-    /// | --- | --- |
-    /// | sequential | `(B - 1) / B`, or 1 if the batch holds everything |
-    /// | shuffled | `(B - 1) / (n - 1)` |
-    /// | blocks | for two clips of a block, about `(B - 1) / (M - 1)`, where `M = block * window`: both are in the same window, which is shuffled |
-    /// | homes | the same with `n / homes` samples, for ranks that each read one home |
-    ///
-    /// This is exact for the exact shuffle, and for windows of whole batches. `None` for orders that do not know neighbors
-    /// ([`Order::List`], [`Order::Weighted`]), and if the number of homes is not given. 0 if there are fewer than two
-    /// samples.
-    ///
-    /// ```
-    /// use vidrec::order::Order;
-    ///
-    /// // A million clips of 180 kB in blocks of 8 MiB, of which 2 GiB are mixed at a time.
-    /// let chance = |order: Order| order.neighbors_share_a_batch(1_000_000, 64).unwrap();
-    /// let blocks = chance(Order::Blocks { block: 46, window: 256 });
-    /// assert!((0.0053..0.0054).contains(&blocks), "one pair in 187");
-    /// assert!((0.000062..0.000064).contains(&chance(Order::Shuffled)), "one pair in 15,873");
-    /// ```
-    pub fn neighbors_share_a_batch(&self, n: u64, batch_size: u32) -> Option<f64> {
-        let others = f64::from(batch_size.max(1)) - 1.0;
-        // Of two samples among `mixed` shuffled ones.
-        let chance = |mixed: u64| if mixed < 2 { 0.0 } else { (others / (mixed - 1) as f64).min(1.0) };
-        let window = |block: u32, window: u32| u64::from(block.max(1)) * u64::from(window.max(1));
-        Some(match *self {
-            Order::Sequential if n > u64::from(batch_size) => others / (others + 1.0),
-            Order::Sequential | Order::Shuffled => chance(n),
-            Order::Blocks { block, window: blocks } => chance(n.min(window(block, blocks))),
-            Order::Homes { homes: Some(homes), block, window: blocks, .. } => {
-                chance((n / u64::from(homes.max(1))).min(window(block, blocks)))
-            }
-            _ => return None,
-        })
-    }
-
     /// The order of an epoch, as [`epoch`](Self::epoch), for arguments that [`check`](Self::check) accepted.
     pub fn proven(&self, n: u64, seed: u64, epoch: u64) -> EpochOrder {
         EpochOrder(match self {
@@ -319,7 +279,6 @@ impl EpochOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::order::{LastBatch, Ranks};
 
     const HOMES: Order = Order::Homes { homes: Some(5), exchange: 0.25, block: 3, window: 2 };
 
@@ -398,48 +357,5 @@ mod tests {
         let weighted = |list: &[f64]| written(Order::Weighted(Arc::new(Weights::new(list).unwrap())));
         assert_eq!(weighted(&[1.0, 3.0]), weighted(&[2.0, 6.0]), "weights are in any unit");
         assert_ne!(weighted(&[1.0, 3.0]), weighted(&[1.0, 2.0]));
-    }
-
-    /// Counts the fraction of all pairs of samples of the same block, or of all pairs without blocks, that share a batch.
-    fn counted(order: &Order, n: u64, batch_size: u32) -> f64 {
-        let block = if let Order::Blocks { block, .. } = order { u64::from(*block) } else { n };
-        let ranks = Ranks::new(n, batch_size, 1, LastBatch::Pad).unwrap();
-        let (mut pairs, mut shared) = (0u64, 0u64);
-        for seed in 0..60 {
-            let epoch = order.epoch(n, seed, 0).unwrap();
-            let mut batch_of = vec![0; n as usize];
-            for k in 0..ranks.batches() {
-                let slots = (0..batch_size).map(|i| ranks.slot(k, 0, i).unwrap()).filter(|slot| slot.counts);
-                slots.for_each(|slot| batch_of[epoch.get(slot.position).unwrap() as usize] = k);
-            }
-            for (a, b) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).filter(|(a, b)| a / block == b / block) {
-                pairs += 1;
-                shared += u64::from(batch_of[a as usize] == batch_of[b as usize]);
-            }
-        }
-        shared as f64 / pairs as f64
-    }
-
-    #[test]
-    fn the_chance_is_what_counting_finds() {
-        let blocks = |block, window| Order::Blocks { block, window };
-        for (order, batch_size) in [(Order::Shuffled, 16), (blocks(10, 5), 10), (blocks(8, 50), 16), (blocks(20, 1), 5)]
-        {
-            let (said, found) =
-                (order.neighbors_share_a_batch(400, batch_size).unwrap(), counted(&order, 400, batch_size));
-            assert!((said / found - 1.0).abs() < 0.06, "{order:?}, batches of {batch_size}: {said}, counted {found}");
-        }
-    }
-
-    #[test]
-    fn few_samples_and_huge_sets_have_a_chance_of_0_to_1() {
-        let homes = Order::Homes { homes: Some(u32::MAX), exchange: 1.0, block: u32::MAX, window: u32::MAX };
-        for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 2, window: 3 }, homes] {
-            for (n, batch_size) in [(0, 1), (1, 4), (2, 0), (2, 4), (u64::MAX, 4096), (u64::MAX, 1)] {
-                let chance = order.neighbors_share_a_batch(n, batch_size).unwrap();
-                assert!((0.0..=1.0).contains(&chance), "{order:?}, {n}, {batch_size}: {chance}");
-            }
-        }
-        assert_eq!(Order::Shuffled.neighbors_share_a_batch(2, 4), Some(1.0));
     }
 }

@@ -4,7 +4,6 @@
 //! without a table. [`Blocks`] keeps neighbors close for slow disks. [`Homes`] provides each node of a cluster
 //! with blocks of its own. [`Weights`] balances classes. [`Mixed`] mixes several sources by quotas. [`Ranks`]
 //! deals the positions out in batches. All have random access, so a run can enter an epoch anywhere at once.
-//! [`Order::neighbors_share_a_batch`] says how well an order mixes.
 //!
 //! ```
 //! use vidrec::order::{LastBatch, Permutation, Ranks};

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::open::Content;
 use crate::track::array::Array;
-use crate::track::place::Raw;
+use crate::track::place::RawTrack;
 use crate::track::place::nanoseconds;
 use crate::track::spec::TimeUnit;
 use vidrec_core::dataset::writer::TrackValues;
@@ -61,7 +61,7 @@ fn odd(place: usize, expected: &str, found: &Value) -> Error {
 }
 
 /// Reads spans, each as `[start, end, value]` or `{"start": …, "end": …, "text": …}`.
-fn read_spans(list: &[Value], unit: Option<TimeUnit>) -> Result<Raw> {
+fn read_spans(list: &[Value], unit: Option<TimeUnit>) -> Result<RawTrack> {
     let (mut starts, mut ends, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for (i, value) in list.iter().enumerate() {
         let [start, end, text] = parts_of(value).ok_or_else(|| {
@@ -77,7 +77,7 @@ fn read_spans(list: &[Value], unit: Option<TimeUnit>) -> Result<Raw> {
     let times = |values: &[Value]| nanoseconds(&array(values)?, Some(unit.unwrap_or(TimeUnit::Seconds)));
     let (starts, ends) = (times(&starts)?, times(&ends)?);
     let values = if values.is_empty() { Array::row(TrackValues::Texts(Vec::new())) } else { array(&values)? };
-    Ok(Raw { values, starts, ends })
+    Ok(RawTrack { values, starts, ends })
 }
 
 /// Returns the start, end and value of a span.

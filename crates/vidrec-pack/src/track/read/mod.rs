@@ -7,7 +7,7 @@ mod pictures;
 mod table;
 
 use super::arguments::{TrackCell, TrackInput};
-use super::place::{Raw, nanoseconds};
+use super::place::{RawTrack, nanoseconds};
 use super::spec::{TrackSpec, TrackSpecTiming};
 pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
 use open::{Content, bytes, ending};
@@ -15,7 +15,7 @@ pub(crate) use pictures::Pictures;
 use vidrec_format::error::{Error, Result};
 
 /// Reads the values of a track and their times from a cell. `how` opens files.
-pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Result<Raw> {
+pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Result<RawTrack> {
     match (content(spec, &cell.values, how)?, &spec.timing) {
         (Content::Spans(raw), _) => Ok(raw),
         (Content::One(_), TrackSpecTiming::Spans) => {
@@ -31,18 +31,18 @@ pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Res
                 Content::One(times) => times,
                 _ => return Err(Error::usage("times must be a list or an .npy file")),
             };
-            Ok(Raw { values, starts: nanoseconds(&times, spec.unit)?, ends: Vec::new() })
+            Ok(RawTrack { values, starts: nanoseconds(&times, spec.unit)?, ends: Vec::new() })
         }
-        (Content::One(values), _) => Ok(Raw { values, ..Raw::default() }),
+        (Content::One(values), _) => Ok(RawTrack { values, ..RawTrack::default() }),
         (Content::Named(table), TrackSpecTiming::Times(name)) => {
             let starts = nanoseconds(&table.column(name)?, spec.unit)?;
-            Ok(Raw { values: table.values(&spec.values, &[name])?, starts, ends: Vec::new() })
+            Ok(RawTrack { values: table.values(&spec.values, &[name])?, starts, ends: Vec::new() })
         }
         (Content::Named(table), TrackSpecTiming::Spans) => {
             let [starts, ends] = ["start", "end"].map(|name| nanoseconds(&table.column(name)?, spec.unit));
-            Ok(Raw { values: table.values(&spec.values, &["start", "end"])?, starts: starts?, ends: ends? })
+            Ok(RawTrack { values: table.values(&spec.values, &["start", "end"])?, starts: starts?, ends: ends? })
         }
-        (Content::Named(table), _) => Ok(Raw { values: table.values(&spec.values, &[])?, ..Raw::default() }),
+        (Content::Named(table), _) => Ok(RawTrack { values: table.values(&spec.values, &[])?, ..RawTrack::default() }),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::table::Table;
 use crate::track::arguments::EpisodeFrames;
 use crate::track::array::Array;
-use crate::track::place::Raw;
+use crate::track::place::RawTrack;
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
 
@@ -72,5 +72,5 @@ pub(super) enum Content {
     /// Named arrays or columns.
     Named(Table),
     /// Spans from a list.
-    Spans(Raw),
+    Spans(RawTrack),
 }

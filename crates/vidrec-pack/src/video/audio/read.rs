@@ -5,7 +5,7 @@ use std::time::Instant;
 use ffmpeg_next::{ChannelLayout, Packet, codec, decoder, frame};
 
 use super::options::{AudioChannels, AudioOptions};
-use super::resample::{ToFloats, ToStored, count};
+use super::resample::{FloatResampler, StoredResampler, count};
 use crate::video::container::{Input, NextPacket, VideoFile};
 use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout, words};
 use crate::video::facts::AudioFacts;
@@ -170,9 +170,9 @@ struct SoundStream {
     channels: u32,
     /// The channels to store.
     stored: ChannelLayout,
-    steady: Steady,
-    to_floats: ToFloats,
-    to_stored: ToStored,
+    steady: SampleClock,
+    to_floats: FloatResampler,
+    to_stored: StoredResampler,
 }
 
 fn failed(e: ffmpeg_next::Error) -> VideoError {
@@ -206,9 +206,9 @@ impl SoundReader {
                     rate,
                     channels: frame.channels().into(),
                     stored,
-                    steady: Steady::new(rate),
-                    to_floats: ToFloats::new(rate, stored),
-                    to_stored: ToStored::new(rate, self.options.rate, stored).map_err(failed)?,
+                    steady: SampleClock::new(rate),
+                    to_floats: FloatResampler::new(rate, stored),
+                    to_stored: StoredResampler::new(rate, self.options.rate, stored).map_err(failed)?,
                 })
             }
         };
@@ -280,7 +280,7 @@ impl SoundReader {
         let Some(begun) = &mut self.begun else { return Ok(None) };
         let last = begun.to_stored.finish().map_err(failed)?;
         (facts.rate, facts.channels) = (begun.rate, begun.channels);
-        let Steady { gaps, silent, cut, .. } = begun.steady;
+        let SampleClock { gaps, silent, cut, .. } = begun.steady;
         (facts.gaps, facts.silent_samples, facts.cut_samples) = (gaps, silent, cut);
         self.keep(&last)?;
         let (first_ns, channels) =
@@ -304,7 +304,7 @@ fn clamped(ns: i128) -> i64 {
 
 /// A position in a steady stream of samples.
 #[derive(Debug, Clone)]
-pub(super) struct Steady {
+pub(super) struct SampleClock {
     /// The number of samples so far.
     pub next: i64,
     tolerance: i64,
@@ -322,10 +322,10 @@ pub(super) struct Step {
     pub skip: usize,
 }
 
-impl Steady {
+impl SampleClock {
     /// Starts a stream of `rate` samples per second.
     pub fn new(rate: u32) -> Self {
-        Steady { next: 0, tolerance: i64::from(rate / 50), gaps: 0, silent: 0, cut: 0 }
+        SampleClock { next: 0, tolerance: i64::from(rate / 50), gaps: 0, silent: 0, cut: 0 }
     }
 
     /// Takes `count` samples. The first should be sample `at`, if its time is known.
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn gaps_are_filled_and_overlaps_cut() {
-        let mut steady = Steady::new(1000);
+        let mut steady = SampleClock::new(1000);
         let none = Step { silence: 0, skip: 0 };
         assert_eq!(steady.take(Some(0), 100), none);
         assert_eq!(steady.take(Some(119), 100), none, "rounded");

@@ -11,15 +11,15 @@ const FLOATS: Sample = Sample::F32(Type::Packed);
 const STORED: Sample = Sample::I16(Type::Packed);
 
 /// Converts decoded frames to floats at one rate, with the channels to store.
-pub(super) struct ToFloats {
+pub(super) struct FloatResampler {
     context: Option<Context>,
     rate: u32,
     channels: ChannelLayout,
 }
 
-impl ToFloats {
+impl FloatResampler {
     pub fn new(rate: u32, channels: ChannelLayout) -> Self {
-        ToFloats { context: None, rate, channels }
+        FloatResampler { context: None, rate, channels }
     }
 
     /// Returns the samples of a frame, interleaved by channel.
@@ -49,17 +49,17 @@ impl ToFloats {
 }
 
 /// Converts floats at one rate to stored samples at another.
-pub(super) struct ToStored {
+pub(super) struct StoredResampler {
     context: Context,
     from: u32,
     to: u32,
     channels: ChannelLayout,
 }
 
-impl ToStored {
+impl StoredResampler {
     pub fn new(from: u32, to: u32, channels: ChannelLayout) -> Result<Self, Error> {
         let context = Context::get(FLOATS, channels, from, STORED, channels, to)?;
-        Ok(ToStored { context, from, to, channels })
+        Ok(StoredResampler { context, from, to, channels })
     }
 
     /// Takes in samples, and returns those that are finished.

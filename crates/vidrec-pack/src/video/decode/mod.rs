@@ -7,5 +7,5 @@ mod times;
 
 pub(crate) use needed::PacketMap;
 pub(crate) use pass::DecodePass;
-pub(crate) use pass::Keep;
-pub(crate) use pass::Make;
+pub(crate) use pass::FrameFilter;
+pub(crate) use pass::FrameHandler;

@@ -35,8 +35,8 @@ impl DecodePass<'_> {
     pub fn run<T>(
         &self,
         wanted: &[u32],
-        (keep, presentation): (Keep, Option<&Presentation>),
-        mut make: Make<'_, T>,
+        (keep, presentation): (FrameFilter, Option<&Presentation>),
+        mut make: FrameHandler<'_, T>,
     ) -> Result<PassResult<T>, VideoError> {
         let mut taker = FrameCollector::new(self.stream, self.options, wanted, keep, presentation, make.again());
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
@@ -60,9 +60,9 @@ impl DecodePass<'_> {
         &self,
         wanted: &[u32],
         plan: &PacketChoice,
-        mut make: Make<'_, T>,
+        mut make: FrameHandler<'_, T>,
     ) -> Result<Option<PassResult<T>>, VideoError> {
-        let mut taker = FrameCollector::new(self.stream, self.options, wanted, Keep::Intact, None, make.again());
+        let mut taker = FrameCollector::new(self.stream, self.options, wanted, FrameFilter::Intact, None, make.again());
         let mut expected = plan.expected.iter();
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
         let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame, damaged| {
@@ -81,7 +81,7 @@ impl DecodePass<'_> {
 
 /// Which frames count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum FrameFilter {
     /// Only frames without damage.
     Intact,
     /// All frames.
@@ -122,9 +122,12 @@ impl<T> PassResult<T> {
 
     /// Returns which frames to keep and when they are shown: the intact ones if there are any, otherwise the
     /// damaged ones.
-    pub fn what_to_keep(&self, stream: &StreamInfo, packets: &Packets) -> (Keep, Presentation) {
-        let (keep, frames) =
-            if self.counted.is_empty() { (Keep::Any, &self.left_out) } else { (Keep::Intact, &self.counted) };
+    pub fn what_to_keep(&self, stream: &StreamInfo, packets: &Packets) -> (FrameFilter, Presentation) {
+        let (keep, frames) = if self.counted.is_empty() {
+            (FrameFilter::Any, &self.left_out)
+        } else {
+            (FrameFilter::Intact, &self.counted)
+        };
         let mut presentation = Presentation::of(frames, packets.clock());
         if !stream.intra_only
             && let Some(key_times) = packets.key_times()
@@ -169,17 +172,17 @@ impl<T> PassResult<T> {
 }
 
 /// The caller's function that turns a chosen frame into its result: its picture, or its numbers as they are stored.
-pub(crate) enum Make<'a, T> {
+pub(crate) enum FrameHandler<'a, T> {
     Picture(&'a mut dyn FnMut(SampledFrame) -> T),
     Numbers(&'a mut dyn FnMut((Vec<u16>, [usize; 2])) -> T),
 }
 
-impl<T> Make<'_, T> {
+impl<T> FrameHandler<'_, T> {
     /// Returns the same function, for another pass.
-    pub fn again(&mut self) -> Make<'_, T> {
+    pub fn again(&mut self) -> FrameHandler<'_, T> {
         match self {
-            Make::Picture(make) => Make::Picture(make),
-            Make::Numbers(make) => Make::Numbers(make),
+            FrameHandler::Picture(make) => FrameHandler::Picture(make),
+            FrameHandler::Numbers(make) => FrameHandler::Numbers(make),
         }
     }
 }
@@ -189,9 +192,9 @@ pub(crate) struct FrameCollector<'a, T> {
     stream: &'a StreamInfo,
     options: &'a VideoOptions,
     wanted: &'a [u32],
-    keep: Keep,
+    keep: FrameFilter,
     presentation: Option<&'a Presentation>,
-    make: Make<'a, T>,
+    make: FrameHandler<'a, T>,
     scaler: Option<(Scaler, ColorConversion)>,
     clock: Clock,
     last: Option<PictureFormat>,
@@ -203,9 +206,9 @@ impl<'a, T> FrameCollector<'a, T> {
         stream: &'a StreamInfo,
         options: &'a VideoOptions,
         wanted: &'a [u32],
-        keep: Keep,
+        keep: FrameFilter,
         presentation: Option<&'a Presentation>,
-        make: Make<'a, T>,
+        make: FrameHandler<'a, T>,
     ) -> Self {
         let (clock, found) = (Clock::default(), PassResult::new());
         let (scaler, last) = (None, None);
@@ -231,7 +234,7 @@ impl<'a, T> FrameCollector<'a, T> {
     pub fn see(&mut self, frame: &frame::Video, damaged: bool) -> Result<(), VideoError> {
         let time = self.clock.time(frame, self.stream);
         self.found.facts.damaged_frames += u32::from(damaged);
-        if damaged && self.keep == Keep::Intact {
+        if damaged && self.keep == FrameFilter::Intact {
             self.found.left_out.push(time);
             return Ok(());
         }
@@ -255,7 +258,7 @@ impl<'a, T> FrameCollector<'a, T> {
         let changed = self.last.is_some_and(|last| (last.size, last.format) != (picture.size, picture.format));
         self.found.facts.format_changes += u32::from(changed);
         self.found.facts.size_changes += u32::from(self.last.is_some_and(|last| last.size != picture.size));
-        if (changed || self.last.is_none()) && matches!(self.make, Make::Picture(_)) {
+        if (changed || self.last.is_none()) && matches!(self.make, FrameHandler::Picture(_)) {
             self.options.check_depth(picture.stored_depth, picture.name)?;
         }
         self.last = Some(picture);
@@ -276,14 +279,14 @@ impl<'a, T> FrameCollector<'a, T> {
         picture: PictureFormat,
         PresentedFrame { ordinal: source_index, pts }: PresentedFrame,
     ) -> Result<T> {
-        if let Make::Numbers(make) = &mut self.make {
+        if let FrameHandler::Numbers(make) = &mut self.make {
             let Size { width, height } = picture.size;
             return Ok(make((numbers(frame, picture)?, [height as usize, width as usize])));
         }
         let image = self.image(frame, picture)?;
         match &mut self.make {
-            Make::Picture(make) => Ok(make(SampledFrame { image, pts, source_index })),
-            Make::Numbers(_) => Err(Error::internal("numbers of a picture")),
+            FrameHandler::Picture(make) => Ok(make(SampledFrame { image, pts, source_index })),
+            FrameHandler::Numbers(_) => Err(Error::internal("numbers of a picture")),
         }
     }
 

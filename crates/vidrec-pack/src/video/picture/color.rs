@@ -9,7 +9,7 @@ use vidrec_format::allocation;
 use vidrec_format::error::Result;
 use vidrec_jpeg::Planes;
 
-use super::geometry::{ChromaLayout, Deep, Size};
+use super::geometry::{ChromaLayout, Planes16, Size};
 
 /// The shares of red, green and blue in luma and chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl ColorConversion {
     /// # Errors
     ///
     /// [`Planes`] refuses the size.
-    pub fn run(&self, deep: &Deep) -> Result<Planes> {
+    pub fn run(&self, deep: &Planes16) -> Result<Planes> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: this machine has AVX2.
@@ -147,12 +147,12 @@ impl ColorConversion {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn run_avx2(&self, deep: &Deep) -> Result<Planes> {
+    fn run_avx2(&self, deep: &Planes16) -> Result<Planes> {
         self.run_anywhere(deep)
     }
 
     #[inline(always)]
-    fn run_anywhere(&self, deep: &Deep) -> Result<Planes> {
+    fn run_anywhere(&self, deep: &Planes16) -> Result<Planes> {
         let mut out = Planes::new(deep.size.width, deep.size.height)?;
         self.luma(deep, self.y_chroma, &mut out.y)?;
         match deep.layout {
@@ -165,7 +165,7 @@ impl ColorConversion {
 
     /// Converts luma. `mix` says what chroma adds to it.
     #[inline(always)]
-    fn luma(&self, deep: &Deep, mix: Option<Mix>, out: &mut [u8]) -> Result<()> {
+    fn luma(&self, deep: &Planes16, mix: Option<Mix>, out: &mut [u8]) -> Result<()> {
         let scaled = |v: u16| f32::from(v) * self.y.0 + self.y.1;
         match (deep.layout, mix) {
             (ChromaLayout::Gray, _) | (_, None) => {
@@ -194,7 +194,7 @@ impl ColorConversion {
 
     /// New luma needs chroma at each luma sample: bilinear between the centered chroma samples, 3 parts to 1.
     #[inline(always)]
-    fn luma_with_half_chroma(&self, deep: &Deep, mix: Mix, out: &mut [u8]) -> Result<()> {
+    fn luma_with_half_chroma(&self, deep: &Planes16, mix: Mix, out: &mut [u8]) -> Result<()> {
         let width = deep.size.width as usize;
         let chroma = deep.chroma_size();
         let cw = chroma.width as usize;
@@ -320,7 +320,7 @@ mod tests {
             let size = Size { width: size.0, height: size.1 };
             for layout in [ChromaLayout::Gray, ChromaLayout::Half, ChromaLayout::Full] {
                 let mut random = Random::new(n as u64, &[]);
-                let mut deep = Deep::new(size, layout).unwrap();
+                let mut deep = Planes16::new(size, layout).unwrap();
                 for plane in [&mut deep.y, &mut deep.cb, &mut deep.cr] {
                     plane.fill_with(|| random.next_u32() as u16);
                 }
@@ -371,8 +371,8 @@ mod tests {
         }
     }
 
-    fn flat(layout: ChromaLayout, y: u16, cb: u16, cr: u16) -> Deep {
-        let mut d = Deep::new(Size { width: 3, height: 3 }, layout).unwrap();
+    fn flat(layout: ChromaLayout, y: u16, cb: u16, cr: u16) -> Planes16 {
+        let mut d = Planes16::new(Size { width: 3, height: 3 }, layout).unwrap();
         d.y.fill(y);
         d.cb.fill(cb);
         d.cr.fill(cr);

@@ -165,7 +165,7 @@ fn divide_rounded(n: u64, d: u64) -> u64 {
     (n + d / 2) / d
 }
 
-/// The number of chroma samples of a [`Deep`] picture.
+/// The number of chroma samples of a [`Planes16`] picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChromaLayout {
     /// None: the picture is gray.
@@ -180,7 +180,7 @@ pub(crate) enum ChromaLayout {
 ///
 /// For example, an 8-bit 235 and a 10-bit 940 are both 60,160. Neutral chroma is 32,768 at any depth.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Deep {
+pub(crate) struct Planes16 {
     pub size: Size,
     pub layout: ChromaLayout,
     pub y: Vec<u16>,
@@ -188,13 +188,13 @@ pub(crate) struct Deep {
     pub cr: Vec<u16>,
 }
 
-impl Deep {
+impl Planes16 {
     pub fn new(size: Size, layout: ChromaLayout) -> Result<Self> {
         let luma = size.width as usize * size.height as usize;
         let c = layout.chroma(size);
         let chroma = c.width as usize * c.height as usize;
         let plane = |samples| allocation::zeroed(samples, "a picture");
-        Ok(Deep { size, layout, y: plane(luma)?, cb: plane(chroma)?, cr: plane(chroma)? })
+        Ok(Planes16 { size, layout, y: plane(luma)?, cb: plane(chroma)?, cr: plane(chroma)? })
     }
 
     pub fn chroma_size(&self) -> Size {

@@ -17,7 +17,7 @@ use ffmpeg_next::{ffi, frame};
 use super::color::{ColorRange, center_chroma};
 use super::format::{Class, PictureFormat};
 use super::geometry::Size;
-use super::geometry::{ChromaLayout, Deep};
+use super::geometry::{ChromaLayout, Planes16};
 use crate::video::error::ffmpeg_error;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::Shortage;
@@ -108,11 +108,11 @@ impl Scaler {
     /// # Errors
     ///
     /// The frame is of another kind, or swscale refuses it.
-    pub fn run(&mut self, frame: &frame::Video) -> Result<Deep> {
+    pub fn run(&mut self, frame: &frame::Video) -> Result<Planes16> {
         if PictureFormat::of(frame) != Some(self.from) {
             return Err(Error::usage("the frame does not have the size and format of this scaler"));
         }
-        let mut deep = Deep::new(self.size, self.layout)?;
+        let mut deep = Planes16::new(self.size, self.layout)?;
         if self.steps.is_empty() {
             read_planes(frame, self.from.depth, &mut deep)?;
             self.center(&mut deep);
@@ -128,7 +128,7 @@ impl Scaler {
     }
 
     /// Centers chroma in planes that were only read. swscale does this for planes that it scales.
-    fn center(&self, deep: &mut Deep) {
+    fn center(&self, deep: &mut Planes16) {
         if self.layout != ChromaLayout::Half {
             return;
         }
@@ -223,7 +223,7 @@ fn output_format(layout: ChromaLayout) -> ffi::AVPixelFormat {
 }
 
 /// Copies the planes of a frame with plain planes, shifted to fill 16 bits.
-fn read_planes(frame: &frame::Video, depth: u32, deep: &mut Deep) -> Result<()> {
+fn read_planes(frame: &frame::Video, depth: u32, deep: &mut Planes16) -> Result<()> {
     for index in 0..deep.planes() {
         let (plane, size) = deep.plane_mut(index);
         let (width, height) = (size.width as usize, size.height as usize);
