@@ -12,6 +12,7 @@ pub mod random;
 pub mod words;
 
 pub mod clip_entry;
+mod crc;
 pub mod data_binding;
 pub mod dataset_json;
 pub mod file_name;
@@ -29,6 +30,8 @@ pub mod section;
 pub mod track;
 
 pub use clip_entry::ClipEntry;
+pub use crc::crc32;
+pub(crate) use crc::entry_crc32;
 pub use data_binding::DataBinding;
 pub use dataset_json::{DatasetJson, FailuresJson, ShardJson, TrackFileJson};
 pub use error::{Error, ErrorKind, Hint, Result};
@@ -41,23 +44,6 @@ pub use section::{SectionEntry, SectionId};
 
 /// Rules that a file breaks because it has a newer version of the format, not because it is damaged.
 pub const NEWER: [&str; 5] = ["index-version", "index-flags", "section-unknown", "track-version", "track-flags"];
-
-/// The CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
-pub fn crc32(bytes: &[u8]) -> u32 {
-    crc32fast::hash(bytes)
-}
-
-/// The CRC-32 of a table entry. It covers the entry's bytes before the CRC-32 itself, followed by its ordinal as a
-/// `u64`.
-///
-/// Because of the ordinal, an intact entry in the wrong place is detected when it is used. Without it, the CRC-32 of
-/// the whole table would be the same for any entries.
-pub(crate) fn entry_crc32(bytes: &[u8], ordinal: u64) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(bytes);
-    hasher.update(&ordinal.to_le_bytes());
-    hasher.finalize()
-}
 
 /// Rounds `n` up to a multiple of `to`; `None` if the result does not fit.
 pub fn align_up(n: u64, to: u64) -> Option<u64> {

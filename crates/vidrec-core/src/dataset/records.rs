@@ -79,26 +79,23 @@ pub(crate) fn proven_slices<T>(file: &dyn ReadAt, read: impl Fn() -> Result<T>) 
     }
 }
 
-/// Checks that a file of `length` bytes is the one that an index names. `edges` computes the CRC-32 of its ends. `rules` are
-/// those about its length and its ends.
+/// Checks that a file of `length` bytes is the one that an index names. `edges` computes the CRC-32 of its ends. The errors
+/// are those about its length and its ends.
 pub(crate) fn prove_binding(
     length: u64,
     binding: &DataBinding,
     edges: impl Fn() -> Result<u32>,
-    rules: [&'static str; 2],
-    file: &str,
+    [of_length, of_edges]: [Error; 2],
 ) -> Result<()> {
-    let help = format!("the {file} was truncated or replaced, or the index belongs to another one");
+    let help = "the file was truncated or replaced, or the index belongs to another one";
     if length != binding.length {
-        let e = Error::format(rules[0], format!("the {file}'s length does not match its index"));
-        return Err(e.bytes(binding.length, length).help(help));
+        return Err(of_length.bytes(binding.length, length).help(help));
     }
     let found = edges()?;
     if found == binding.edge_crc32 {
         return Ok(());
     }
-    let e = Error::format(rules[1], format!("the CRC-32 of the {file}'s ends does not match its index"));
-    Err(e.crc32(binding.edge_crc32, found).help(help))
+    Err(of_edges.crc32(binding.edge_crc32, found).help(help))
 }
 
 /// Compares the CRC-32 of a frame's JPEG.

@@ -48,7 +48,7 @@ impl Shard {
                 e.help("dataset.json lists it: restore it, or save the other clips").hint(Hint::Repair)
             }
             None if files.record.is_some() && e.path().is_some_and(|path| *path == files.index) && e.is_missing() => {
-                e.help("a record file cannot be read without its index")
+                e.help("a record file cannot be read without its index, or a dataset.json that lists it")
             }
             _ => e,
         })?;
@@ -104,8 +104,11 @@ impl Shard {
     pub fn prove_binding(&self) -> Result<()> {
         let (length, binding) = (self.records.len(), &self.index.binding);
         let edges = || proven(&*self.records, &(0..length), || self.records.edge_crc32());
-        let rules = ["data-length", "data-edges"];
-        prove_binding(length, binding, edges, rules, "record file").map_err(|e| e.file(&self.record_path))
+        let faults = [
+            Error::format("data-length", "the record file's length does not match its index"),
+            Error::format("data-edges", "the CRC-32 of the record file's ends does not match its index"),
+        ];
+        prove_binding(length, binding, edges, faults).map_err(|e| e.file(&self.record_path))
     }
 
     /// Checks that this shard can be in a data set with `first`.
