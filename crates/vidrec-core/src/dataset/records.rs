@@ -79,23 +79,22 @@ pub(crate) fn proven_slices<T>(file: &dyn ReadAt, read: impl Fn() -> Result<T>) 
     }
 }
 
-/// Checks that a file of `length` bytes is the one that an index names. `edges` computes the CRC-32 of its ends. The errors
-/// are those about its length and its ends.
+/// Checks that a file is the one that an index names. `edges` computes the CRC-32 of its ends. The errors are those about its
+/// length and its ends.
 pub(crate) fn prove_binding(
-    length: u64,
+    file: &dyn ReadAt,
     binding: &DataBinding,
     edges: impl Fn() -> Result<u32>,
-    [of_length, of_edges]: [Error; 2],
+    [of_length, of_edges]: [fn() -> Error; 2],
 ) -> Result<()> {
     let help = "the file was truncated or replaced, or the index belongs to another one";
-    if length != binding.length {
-        return Err(of_length.bytes(binding.length, length).help(help));
+    if file.len() != binding.length {
+        return Err(of_length().bytes(binding.length, file.len()).help(help));
     }
-    let found = edges()?;
-    if found == binding.edge_crc32 {
-        return Ok(());
-    }
-    Err(of_edges.crc32(binding.edge_crc32, found).help(help))
+    proven(file, &(0..file.len()), || match edges()? {
+        found if found == binding.edge_crc32 => Ok(()),
+        found => Err(of_edges().crc32(binding.edge_crc32, found).help(help)),
+    })
 }
 
 /// Compares the CRC-32 of a frame's JPEG.
