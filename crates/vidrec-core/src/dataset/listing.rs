@@ -212,13 +212,13 @@ pub(crate) fn has_pack(dir: &Path) -> bool {
     dir.join(file_name::PACK).join("plan.json").exists()
 }
 
-/// The `wanted` names in `dir` that files of a data set may have, sorted.
-pub(crate) fn files_in(dir: &Path, wanted: impl Fn(&FileName) -> bool) -> Result<Vec<FileName>> {
+/// The names in `dir` that files of a data set may have and that `matches` accepts, sorted.
+pub(crate) fn files_in(dir: &Path, matches: impl Fn(&FileName) -> bool) -> Result<Vec<FileName>> {
     let io = |e| Error::io("list the folder", dir, e);
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(io)? {
         let name = entry.map_err(io)?.file_name();
-        found.extend(name.to_str().and_then(|name| name.parse().ok()).filter(|name| wanted(name)));
+        found.extend(name.to_str().and_then(|name| name.parse().ok()).filter(|name| matches(name)));
     }
     found.sort();
     Ok(found)

@@ -39,17 +39,17 @@ impl dyn ReadAt + '_ {
     /// will be read next.
     pub fn load(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         let start = entry.record_offset.min(self.len());
-        let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
+        let mut length = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
         loop {
-            let end = start.saturating_add(wanted).min(self.len());
+            let end = start.saturating_add(length).min(self.len());
             self.copy(start..end, &mut || around(), buffer).map_err(|e| e.section("record"))?;
             match recordio::read(buffer, 0) {
                 Err(e)
                     if e.rule() == Some("record-bounds")
                         && end < self.len()
-                        && wanted < 2 * limits::MAX_RECORD_BYTES =>
+                        && length < 2 * limits::MAX_RECORD_BYTES =>
                 {
-                    wanted *= 2;
+                    length *= 2;
                 }
                 _ => return Ok(()),
             }
