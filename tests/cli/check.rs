@@ -359,24 +359,6 @@ fn a_list_names_what_nobody_misses() {
 }
 
 #[test]
-fn lines_of_a_list_are_refused_by_number() {
-    let place = Place::new();
-    let one = |source| clip(source, 0, vec![picture(Look { size: (32, 32), ..PLAIN }, |_, _| 0.0)]);
-    set(&place, "set", &[one("a.mp4"), one("#1"), one("b.mp4")]);
-    for (list, why) in [
-        ("a.mp4\n\n#7 x.mp4\n", "line 3: there is no clip 7: expected less than 3"),
-        ("#0 b.mp4\n", "line 1: clip 0 comes from \"a.mp4\", not from \"b.mp4\""),
-        ("#99999999999999999999\n", "no clip"),
-    ] {
-        fs::write(place.at("list.txt"), list).unwrap();
-        let error = place.error("subset set -o out --exclude list.txt", 1);
-        assert!(error.contains(why), "{list:?}: {error}");
-    }
-    fs::write(place.at("list.txt"), "#2\nb.mp4\n#1 #1\n").unwrap();
-    assert_eq!(place.json("subset set -o out --exclude list.txt", 0)["clips"], 1);
-}
-
-#[test]
 fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
     let place = Place::new();
     let black = || vec![picture(PLAIN, |_, _| 0.0); 2];

@@ -1,7 +1,6 @@
 //! The subcommands that make data sets out of data sets, from outside: exit status, standard output, files.
 
 use std::fs;
-use std::path::Path;
 
 use crate::common;
 use crate::common::program_runs::Place;
@@ -201,24 +200,12 @@ fn exported_tables_go_back_in() {
     assert_eq!((&clip["class"], &clip["attributes"]["score"]), (&"walk".into(), &0.5.into()));
 }
 
-fn damage_second_shard(dir: &Path, clip: u64) {
-    let set = vidrec::Dataset::open(dir).unwrap();
-    let clip = set.clip(clip).unwrap();
-    let frame = clip.frame(0).unwrap();
-    let record = common::names::file(dir, "shard-00001.rec");
-    let mut bytes = fs::read(&record).unwrap();
-    bytes[frame.offset() as usize + 32 + frame.jpeg().len() / 2] ^= 4;
-    // By another name, because the file is mapped.
-    fs::write(record.with_extension("new"), bytes).unwrap();
-    fs::rename(record.with_extension("new"), record).unwrap();
-}
-
 #[test]
 fn what_is_found_wrong_can_be_left_out() {
     let shell = shell();
     // In the middle of the second shard, out of reach of what is proven at open.
     Rich { shards: &[4, 40], ..Rich::default() }.write(&shell.at("big"));
-    damage_second_shard(&shell.at("big"), 24);
+    common::damage(&shell.at("big"), 24, 0);
     save(&shell, "verify big", 3, "verify.json");
     let all = sources(&shell, "big");
     shell.run("subset big -o clean --exclude verify.json", 0);

@@ -2,23 +2,15 @@
 //! a browser.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
 use crate::cli::remote::Served;
 use crate::common;
-use crate::common::program_runs::vidrec;
+use crate::common::program_runs::Place;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
-
-/// The figures that a successful run prints.
-fn figures(line: &str, dir: &Path) -> Value {
-    let run = vidrec(&format!("{line} --json"), dir);
-    assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
-    serde_json::from_slice(&run.stdout).unwrap()
-}
 
 /// A clip of `frames` frames, all different.
 struct Made {
@@ -34,10 +26,10 @@ fn made(source: impl Into<String>, label: u32, frames: u32, seed: u32) -> Made {
 
 const CLASSES: [&str; 3] = ["run", "walk", HOSTILE];
 
-fn write(dir: &Path, name: &str, size: (u32, u32), clips: &[Made]) {
+fn write(place: &Place, size: (u32, u32), clips: &[Made]) {
     let mut options = WriterOptions::default();
     options.meta.classes = CLASSES.map(str::to_owned).to_vec();
-    let mut writer = Writer::create(dir.join(name), options).unwrap();
+    let mut writer = Writer::create(place.at("set"), options).unwrap();
     for clip in clips {
         let jpegs: Vec<_> = (0..clip.frames).map(|t| common::jpeg(size, clip.seed * 100 + t)).collect();
         let frames: Vec<_> =
@@ -70,13 +62,12 @@ fn embedded(page: &str, id: &str) -> Value {
 
 #[test]
 fn the_page_loads_nothing_and_what_is_hostile_stays_text() {
-    let temp = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let clips: Vec<_> = (0..9).map(|i| made(format!("{HOSTILE}/{i}.mp4"), i % 3, 3, i)).collect();
-    write(temp.path(), "set", (160, 120), &clips);
-    let told = vidrec("browse set --export page.html --title <b>x</b>&", temp.path());
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    assert!(String::from_utf8_lossy(&told.stdout).starts_with("wrote page.html: 9 clips, "));
-    let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
+    write(&place, (160, 120), &clips);
+    let told = place.text("browse set --export page.html --title <b>x</b>&", 0);
+    assert!(told.starts_with("wrote page.html: 9 clips, "), "{told}");
+    let page = fs::read_to_string(place.at("page.html")).unwrap();
     assert!(page.contains("<title>&lt;b&gt;x&lt;/b&gt;&amp;</title>") && page.contains("default-src 'none'"));
     assert!(!page.contains("<img") && !page.contains("onerror=alert(1)>") && !page.contains('\u{2028}'));
     // The namespace of SVG is a name, and nothing that is loaded.
@@ -96,16 +87,16 @@ fn the_page_loads_nothing_and_what_is_hostile_stays_text() {
 
 #[test]
 fn clips_are_counted_by_the_year_of_their_containers_if_there_is_one() {
-    let temp = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let of_years = |name: &str, years: &[Value]| {
-        let mut writer = Writer::create(temp.path().join(name), WriterOptions::default()).unwrap();
+        let mut writer = Writer::create(place.at(name), WriterOptions::default()).unwrap();
         for year in years {
             let attributes = JsonObject::of(json!({"video": {"codec": "h264", "creation_year": year}})).unwrap();
             let frame = FrameData { jpeg: &common::jpeg((64, 48), 1), pts: 0, source_index: None };
             writer.append(&ClipInfo { attributes, ..ClipInfo::default() }, &[frame]).unwrap();
         }
         writer.finish().unwrap();
-        let told = figures(&format!("browse {name} --export page.html"), temp.path());
+        let told = place.json(&format!("browse {name} --export page.html"), 0);
         let all = told["sets"][0]["stats"]["distributions"].as_array().unwrap().clone();
         all.into_iter().find(|one| one["title"].as_str().unwrap().starts_with("Year"))
     };
@@ -120,17 +111,17 @@ fn clips_are_counted_by_the_year_of_their_containers_if_there_is_one() {
 #[test]
 #[ignore = "full: many reports"]
 fn figures_are_those_of_stats_and_pages_are_the_same_for_any_threads() {
-    let temp = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let clips: Vec<_> = (0..30).map(|i| made(format!("{i}.mp4"), i % 3, 1 + i % 4, i)).collect();
-    write(temp.path(), "set", (96, 64), &clips);
-    let stats = figures("inspect set --stats", temp.path());
-    let one = figures("browse set --export one.html --threads 1 --clips 20 --seed 3", temp.path());
-    let four = figures("browse set --export four.html --threads 4 --clips 20 --seed 3", temp.path());
+    write(&place, (96, 64), &clips);
+    let stats = place.json("inspect set --stats", 0);
+    let one = place.json("browse set --export one.html --threads 1 --clips 20 --seed 3", 0);
+    let four = place.json("browse set --export four.html --threads 4 --clips 20 --seed 3", 0);
     assert_eq!((&one["sets"][0]["stats"], &one), (&stats, &four));
-    let bytes = |name: &str| fs::read(temp.path().join(name)).unwrap();
+    let bytes = |name: &str| fs::read(place.at(name)).unwrap();
     assert!(bytes("one.html") == bytes("four.html"));
     assert_eq!(one["page_bytes"], json!(bytes("one.html").len()));
-    figures("browse set --export other.html --clips 20 --seed 4", temp.path());
+    place.json("browse set --export other.html --clips 20 --seed 4", 0);
     assert!(bytes("one.html") != bytes("other.html"));
     for distribution in stats["distributions"].as_array().unwrap() {
         let clips: u64 =
@@ -141,12 +132,12 @@ fn figures_are_those_of_stats_and_pages_are_the_same_for_any_threads() {
 
 #[test]
 fn a_page_keeps_its_budget_and_says_what_it_left_out() {
-    let temp = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let clips: Vec<_> = (0..80).map(|i| made(format!("{i}.mp4"), u32::from(i > 70), 8, i)).collect();
-    write(temp.path(), "set", (160, 120), &clips);
+    write(&place, (160, 120), &clips);
     let page = |line: &str| {
-        let told = figures(&format!("browse set --export page.html --no-check{line}"), temp.path());
-        (told, fs::read_to_string(temp.path().join("page.html")).unwrap())
+        let told = place.json(&format!("browse set --export page.html --no-check{line}"), 0);
+        (told, fs::read_to_string(place.at("page.html")).unwrap())
     };
     let (whole, text) = page("");
     assert_eq!((&whole["shown"]["clips"], text.matches("id=\"strip-").count()), (&json!(80), 80));
@@ -162,20 +153,18 @@ fn a_page_keeps_its_budget_and_says_what_it_left_out() {
     let list = embedded(&text, "clip-list");
     let rare = list.as_array().unwrap().iter().filter(|clip| clip["class"] == "walk").count();
     assert_eq!((rare, list.as_array().unwrap().len() as u64), (9, shown));
-    let run = vidrec("browse set --export page.html --no-check --budget 10kB", temp.path());
-    let text = String::from_utf8(run.stderr).unwrap();
-    assert!(run.status.code() == Some(1) && text.contains("give a larger budget"), "{text}");
+    assert!(place.error("browse set --export page.html --no-check --budget 10kB", 1).contains("give a larger budget"));
 }
 
 #[test]
 fn a_damaged_frame_is_shown_as_such() {
-    let temp = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let clips: Vec<_> = (0..20).map(|i| made(format!("{i}.mp4"), 0, 3, i)).collect();
-    write(temp.path(), "set", (160, 120), &clips);
-    common::damage(&temp.path().join("set"), 10, 2);
-    let told = figures("browse set --export page.html", temp.path());
+    write(&place, (160, 120), &clips);
+    common::damage(&place.at("set"), 10, 2);
+    let told = place.json("browse set --export page.html", 0);
     assert_eq!(told["findings"]["corrupt"], 1);
-    let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
+    let page = fs::read_to_string(place.at("page.html")).unwrap();
     let list = embedded(&page, "clip-list");
     assert_eq!((&list[9]["strip"]["damaged"], &list[10]["strip"]["damaged"]), (&json!([]), &json!([2])));
 }

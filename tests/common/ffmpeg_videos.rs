@@ -38,6 +38,14 @@ pub fn make_in(folder: &Path, args: &[&str], to: impl AsRef<Path>) -> Result<(),
     fs::copy(&kept, &to).map(drop).map_err(|e| format!("{}: {e}", to.display()))
 }
 
+/// What `ffprobe` says of these entries of a file and of its first real video stream: the fields of each line.
+pub fn probe(path: &Path, entries: &str) -> Vec<Vec<String>> {
+    let mut ffprobe = Command::new("ffprobe");
+    ffprobe.args(["-v", "error", "-select_streams", "V:0", "-of", "csv=p=0", "-show_entries", entries]).arg(path);
+    let text = String::from_utf8(ffprobe.output().unwrap().stdout).unwrap();
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
 /// Makes a file elsewhere and moves it, because other tests may make the same one at the same time.
 fn keep(folder: &Path, args: &[&str], kept: &Path) -> Result<(), String> {
     let in_place = || {

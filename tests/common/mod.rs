@@ -86,13 +86,15 @@ pub fn options(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
 
 /// Changes a bit in the JPEG of a frame.
 pub fn damage(dir: &Path, clip: u64, frame: u32) {
-    let (offset, length) = {
+    let (shard, offset, length) = {
         let set = Dataset::open(dir).unwrap();
+        let shards = set.to_json().shards;
+        let is_before = |n: &usize| shards[..=*n].iter().map(|shard| shard.clips).sum::<u64>() <= clip;
         let clip = set.clip(clip).unwrap();
         let frame = clip.frame(frame).unwrap();
-        (frame.offset() as usize, frame.jpeg().len())
+        ((0..shards.len()).take_while(is_before).count(), frame.offset() as usize, frame.jpeg().len())
     };
-    let path = names::file(dir, "shard-00000.rec");
+    let path = names::file(dir, &format!("shard-{shard:05}.rec"));
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[offset + 32 + length / 2] ^= 4;
     std::fs::write(&path, bytes).unwrap();

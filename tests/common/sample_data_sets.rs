@@ -49,23 +49,28 @@ fn commented(version: u32, bytes: u32) -> Vec<Vec<u8>> {
 /// So many are different.
 const PICTURES: u32 = 61;
 
-/// A set of clips with frames out of `jpegs`: of each clip its number of frames, in shards of so many clips.
-fn write(dir: &Path, shards: &[u32], frames: impl Fn(u32) -> u32, jpegs: &[Vec<u8>], size: (u32, u32)) {
+/// A set of so many clips in each shard, which `append` writes by their numbers.
+fn write_shards(dir: &Path, shards: &[u32], append: impl Fn(&mut Writer, u32)) {
     let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
-    let mut c = 0;
+    let mut first = 0;
     for &clips in shards {
-        for _ in 0..clips {
-            let attributes = JsonObject::of(serde_json::json!({"score": f64::from(c) / 3.0})).unwrap();
-            let (label, source) = (Some(c % 5), format!("videos/{c}.mp4"));
-            let info = ClipInfo { label, source, attributes, width: size.0, height: size.1, ..ClipInfo::default() };
-            let jpeg = |t: u32| &*jpegs[(c * 7 + t * 3) as usize % jpegs.len()];
-            let frame = |t: u32| FrameData { jpeg: jpeg(t), pts: i64::from(t), source_index: None };
-            writer.append(&info, &(0..frames(c)).map(frame).collect::<Vec<_>>()).unwrap();
-            c += 1;
-        }
+        (first..first + clips).for_each(|c| append(&mut writer, c));
+        first += clips;
         writer.next_shard().unwrap();
     }
     writer.finish().unwrap();
+}
+
+/// A set of clips with frames out of `jpegs`: of each clip its number of frames, in shards of so many clips.
+fn write(dir: &Path, shards: &[u32], frames: impl Fn(u32) -> u32, jpegs: &[Vec<u8>], (width, height): (u32, u32)) {
+    write_shards(dir, shards, |writer, c| {
+        let attributes = JsonObject::of(serde_json::json!({"score": f64::from(c) / 3.0})).unwrap();
+        let (label, source) = (Some(c % 5), format!("videos/{c}.mp4"));
+        let info = ClipInfo { label, source, attributes, width, height, ..ClipInfo::default() };
+        let jpeg = |t: u32| &*jpegs[(c * 7 + t * 3) as usize % jpegs.len()];
+        let frame = |t: u32| FrameData { jpeg: jpeg(t), pts: i64::from(t), source_index: None };
+        writer.append(&info, &(0..frames(c)).map(frame).collect::<Vec<_>>()).unwrap();
+    });
 }
 
 /// Clips of 4 frames, of some 100 KB each.
@@ -108,26 +113,18 @@ const MS: i64 = 1_000_000;
 /// Shards of so many clips of 3 frames, two cameras of each episode in turn. Every third clip has no caption.
 pub fn tracked(shards: &[u32]) -> impl Fn(&Path) {
     move |dir| {
-        let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
-        let mut c = 0;
-        for &clips in shards {
-            for _ in 0..clips {
-                let camera = ["front", "wrist"][c as usize % 2];
-                let attributes = serde_json::json!({"episode": c / 2, "camera": camera});
-                let attributes = JsonObject::of(attributes).unwrap();
-                let (width, height) = SIZE;
-                let (label, source) = (Some(c % 5), format!("dir/é{c}.mp4"));
-                let time_base = (1, 10);
-                let info = ClipInfo { attributes, label, source, width, height, time_base, ..ClipInfo::default() };
-                let jpegs: Vec<_> = (0..3).map(|t| crate::common::jpeg(SIZE, c * 10 + t)).collect();
-                let frames: Vec<_> =
-                    (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
-                writer.append_with_tracks(&info, &frames, &tracks(c)).unwrap();
-                c += 1;
-            }
-            writer.next_shard().unwrap();
-        }
-        writer.finish().unwrap();
+        write_shards(dir, shards, |writer, c| {
+            let camera = ["front", "wrist"][c as usize % 2];
+            let attributes = JsonObject::of(serde_json::json!({"episode": c / 2, "camera": camera})).unwrap();
+            let (width, height) = SIZE;
+            let (label, source) = (Some(c % 5), format!("dir/é{c}.mp4"));
+            let time_base = (1, 10);
+            let info = ClipInfo { attributes, label, source, width, height, time_base, ..ClipInfo::default() };
+            let jpegs: Vec<_> = (0..3).map(|t| crate::common::jpeg(SIZE, c * 10 + t)).collect();
+            let frames: Vec<_> =
+                (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+            writer.append_with_tracks(&info, &frames, &tracks(c)).unwrap();
+        });
     }
 }
 

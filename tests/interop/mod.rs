@@ -1,33 +1,27 @@
 //! Data sets of other projects, as far as that needs no other project: hand-made files, and out and in again. What the
 //! projects' own readers and writers make of them is in the Python files beside this one.
 
-mod tracks;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::gulpio_folder::write_chunk;
 use crate::common::names::file;
-use serde_json::json;
-use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, gulp, mxnet, texts};
-use vidrec::jpeg::Encoder;
+use crate::common::rich::{Rich, assert_verifies as assert_whole, clips};
+use crate::common::{sample_data_sets, tree};
+use serde_json::{Value, json};
+use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, gulp, metadata, mxnet, texts};
 use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
-    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, RepairOptions, VerifyOptions, Writer, WriterOptions,
-    no_progress, repair, verify,
+    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, RepairOptions, Writer, WriterOptions, no_progress, repair,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
 fn jpeg(n: u64) -> Vec<u8> {
-    let mut picture = Planes::new(64, 48).unwrap();
-    picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = ((i as u64 * (n + 3) + n * 29) % 251) as u8);
-    let mut jpeg = Vec::new();
-    Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-    jpeg
+    crate::common::jpeg((64, 48), n as u32)
 }
 
-/// The same as 4:2:0 without restart markers.
+/// Another one, as 4:2:0 without restart markers.
 fn plain_jpeg(n: u64) -> Vec<u8> {
     let pixels: Vec<u8> = (0..64 * 48 * 3).map(|i| ((i * (n + 2)) % 253) as u8).collect();
     let image = turbojpeg::Image {
@@ -40,52 +34,11 @@ fn plain_jpeg(n: u64) -> Vec<u8> {
     turbojpeg::compress(image, 85, turbojpeg::Subsamp::Sub2x2).unwrap().to_vec()
 }
 
-/// Clips of 1, 2, 3, 4 frames, in two shards, with everything that a clip can have.
+/// Clips of 1 to 3 frames, in two shards, with everything that a clip can have.
 fn data_set(dir: &Path) -> PathBuf {
     let path = dir.join("set");
-    let meta = vidrec::Meta { classes: vec!["run".into(), "跳".into()], tool: "test".into(), ..Default::default() };
-    let mut writer = Writer::create(&path, WriterOptions { meta, overwrite: false }).unwrap();
-    for n in 0..4u64 {
-        let label = (n < 3).then_some(n as u32 % 2);
-        let attributes = serde_json::json!({ "caption": "a \"b\"\n", "labels": [n, 7] });
-        let clip = ClipInfo {
-            label,
-            source: format!("folder/vidéo {n}.mp4"),
-            class: label.map_or("", |l| ["run", "跳"][l as usize]).into(),
-            attributes: if n == 1 { JsonObject::default() } else { JsonObject::of(attributes).unwrap() },
-            width: 64,
-            height: 48,
-            time_base: (1001, 30_000),
-            short: n == 2,
-        };
-        let jpegs: Vec<_> = (0..=n).map(|t| jpeg(n * 10 + t)).collect();
-        let frame =
-            |(t, jpeg)| FrameData { jpeg, pts: t as i64 * 3 - 1, source_index: (t > 0).then_some(t as u32 * 5) };
-        writer.append(&clip, &jpegs.iter().map(Vec::as_slice).enumerate().map(frame).collect::<Vec<_>>()).unwrap();
-        if n == 1 {
-            writer.next_shard().unwrap();
-        }
-    }
-    writer.finish().unwrap();
+    Rich::default().write(&path);
     path
-}
-
-/// Everything that is known of the clips.
-fn content(path: &Path) -> Vec<String> {
-    let set = Dataset::open(path).unwrap();
-    let clip = |clip: vidrec::Clip<'_>| {
-        let frames = clip.frames().map(|f| f.unwrap()).map(|f| (f.pts(), f.source_index(), f.crc32(), f.jpeg().len()));
-        let frames: Vec<_> = frames.collect();
-        let names = (clip.source().unwrap(), clip.class().unwrap(), clip.attributes().unwrap());
-        let size = (clip.width(), clip.height(), clip.time_base(), clip.is_short());
-        format!("{:?} {names:?} {size:?} {frames:?}", clip.label())
-    };
-    set.clips().map(|c| clip(c.unwrap())).collect()
-}
-
-fn assert_whole(path: &Path) {
-    let report = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut no_progress).unwrap();
-    assert!(report.ok, "{:#?}", report.problems);
 }
 
 /// Imports whole files with the default options.
@@ -116,7 +69,7 @@ fn out_and_in_again_gives_the_same_clips() {
     let open = Dataset::open(&set).unwrap();
     export_frames(&open, &at("frames")).unwrap();
     import_frames(&at("frames"), &at("again")).unwrap();
-    assert_eq!(content(&at("again")), content(&set));
+    assert_eq!(clips(&at("again")), clips(&set));
     assert_eq!(Dataset::open(at("again")).unwrap().classes(), open.classes());
     assert_whole(&at("again"));
 }
@@ -177,20 +130,20 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     let open = Dataset::open(&set).unwrap();
     let out = dir.path().join("mxnet");
     let report = mxnet::export(&open, &out, &mut no_progress).unwrap();
-    assert_eq!((report.clips, report.frames, report.files), (4, 10, 7));
+    assert_eq!((report.clips, report.frames, report.files), (7, 13, 7));
     let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
     let first = fs::metadata(file(&set, "shard-00000.rec")).unwrap().len();
     let second: u64 = text("shard-00001.idx").lines().nth(1).unwrap().split('\t').nth(1).unwrap().parse().unwrap();
-    assert_eq!(text("all.idx").lines().nth(4).unwrap(), format!("4\t{}", first + second));
-    assert_eq!(text("shard-00001.lst").lines().next().unwrap(), "0\t0.000000\tfolder/vidéo 2.mp4/000.jpg");
-    assert_eq!(text("shard-00001.lst").lines().last().unwrap(), "6\t-1.000000\tfolder/vidéo 3.mp4/003.jpg");
+    assert_eq!(text("all.idx").lines().nth(8).unwrap(), format!("8\t{}", first + second));
+    assert_eq!(text("shard-00001.lst").lines().next().unwrap(), "0\t-1.000000\tdir/é4.mp4/000.jpg");
+    assert_eq!(text("shard-00001.lst").lines().last().unwrap(), "5\t0.000000\tdir/é6.mp4/000.jpg");
     // The data set may be replaced or removed: the folder stays whole.
     fs::remove_dir_all(&set).unwrap();
     let files = [out.join("shard-00000.rec"), out.join("shard-00001.rec")];
     let again = dir.path().join("again");
     import_mxnet(&files, &again, None, false).unwrap();
     let labels = Dataset::open(&again).unwrap().labels().unwrap();
-    assert_eq!(labels, [Some(0), Some(1), Some(0), None]);
+    assert_eq!(labels, [Some(0), Some(1), Some(2), Some(0), None, Some(2), Some(0)]);
 
     assert_eq!(mxnet::export(&open, &out, &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
 }
@@ -367,9 +320,7 @@ fn each_line_of_json_is_a_clip_without_frames() {
     assert_eq!(found, expected.map(|(label, source, text)| (label, source.to_owned(), text.to_owned())));
     assert_whole(&at("texts"));
     texts::import(&files, &at("again"), &options, &mut no_progress).unwrap();
-    for name in fs::read_dir(at("texts")).unwrap().map(|entry| entry.unwrap().file_name()) {
-        assert_eq!(fs::read(at("texts").join(&name)).unwrap(), fs::read(at("again").join(&name)).unwrap());
-    }
+    assert_eq!(tree(&at("texts")), tree(&at("again")));
 }
 
 #[test]
@@ -419,7 +370,7 @@ fn clips_without_frames_are_exported_where_there_is_room_for_them() {
     let set = Dataset::open(at("set")).unwrap();
     export_frames(&set, &at("frames")).unwrap();
     import_frames(&at("frames"), &at("from frames")).unwrap();
-    assert_eq!(content(&at("from frames")), content(&at("set")));
+    assert_eq!(clips(&at("from frames")), clips(&at("set")));
     // Its picture is lost, and nothing says that it had none.
     fs::remove_file(at("frames/000001/000.jpg")).unwrap();
     let e = import_frames(&at("frames"), &at("without")).unwrap_err();
@@ -428,4 +379,27 @@ fn clips_without_frames_are_exported_where_there_is_room_for_them() {
     let report = mxnet::export(&set, &at("mxnet"), &mut no_progress).unwrap();
     assert_eq!((report.clips, report.frames), (1, 1));
     assert!(report.notes[0].starts_with("2 clips without frames"), "{:?}", report.notes);
+}
+
+#[test]
+fn a_format_without_room_for_tracks_says_which_it_leaves_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    sample_data_sets::tracked(&[4])(&at("set"));
+    let set = Dataset::open(at("set")).unwrap();
+    for report in
+        [mxnet::export(&set, &at("mxnet"), &mut no_progress).unwrap(), export_frames(&set, &at("frames")).unwrap()]
+    {
+        assert_eq!(report.tracks_left_out, ["caption", "sound", "state"]);
+    }
+    let report = metadata::export(&set, &at("t.jsonl"), &mut no_progress).unwrap();
+    assert!(report.tracks_left_out.is_empty());
+    let text = fs::read_to_string(at("t.jsonl")).unwrap();
+    let clips: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sound = json!({
+        "name": "sound", "type": "i16", "shape": [], "timing": "rate", "count": 3000, "first_ns": 0,
+        "rate": [10_000, 1],
+    });
+    assert!(clips[1]["tracks"].as_array().unwrap().contains(&sound), "{:#}", clips[1]["tracks"]);
+    assert_eq!([1, 2].map(|clip: usize| clips[clip]["tracks"].as_array().unwrap().len()), [3, 2]);
 }

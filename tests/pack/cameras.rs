@@ -1,25 +1,30 @@
 //! The frames of an episode's cameras, paired by a loader, however they came in: each frame shows its number, and both
 //! cameras show the same moment.
 
-use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::{Value, json};
 use vidrec::jpeg::Encoder;
-use vidrec::{
-    Cameras, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, Planes, Track, TrackTimes, TrackValues,
-    Writer, WriterOptions,
-};
+use vidrec::{Cameras, Crop, Dataset, Frames, Loader, LoaderOptions, Planes};
 
 use crate::common::ffmpeg_videos;
+use crate::common::program_runs::show;
+use crate::pack::support::Room;
 
 const LENGTHS: [u32; 4] = [7, 1, 30, 12];
 const CAMERAS: [&str; 2] = ["front", "wrist"];
 
 /// Videos of two cameras at 30 frames a second, in a folder of their own, and what is packed of them.
-struct Robot {
-    temp: tempfile::TempDir,
+struct Robot(Room);
+
+impl Deref for Robot {
+    type Target = Room;
+
+    fn deref(&self) -> &Room {
+        &self.0
+    }
 }
 
 /// A picture with a number in bars, of which the brightest are ones.
@@ -36,20 +41,12 @@ fn shown(episode: usize, camera: usize, t: u32) -> u32 {
     (before(episode) + t) ^ (camera as u32 * 255)
 }
 
-fn said(run: &Output) -> String {
-    String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr)
-}
-
 impl Robot {
     /// Each camera has all episodes in one file.
     fn new() -> Self {
-        let robot = Robot { temp: tempfile::tempdir().unwrap() };
+        let robot = Robot(Room::new());
         (0..CAMERAS.len()).for_each(|camera| robot.write(camera, 0..LENGTHS.len(), &robot.video(CAMERAS[camera])));
         robot
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.temp.path().join(name)
     }
 
     fn video(&self, camera: &str) -> PathBuf {
@@ -58,11 +55,10 @@ impl Robot {
 
     /// Writes the video of some episodes.
     fn write(&self, camera: usize, episodes: std::ops::Range<usize>, to: &Path) {
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
         let stream = episodes.flat_map(|e| (0..LENGTHS[e]).flat_map(move |t| picture(shown(e, camera, t))));
-        fs::write(self.path("stream.mjpeg"), stream.collect::<Vec<u8>>()).unwrap();
+        Room::write(self, "stream.mjpeg", stream.collect::<Vec<u8>>());
         let args = ["-f", "mjpeg", "-framerate", "30", "-i", "stream.mjpeg", "-c", "copy"];
-        ffmpeg_videos::make_in(self.temp.path(), &args, to).unwrap();
+        ffmpeg_videos::make_in(&self.path(""), &args, to).unwrap();
     }
 
     /// Writes the video of each episode of a camera.
@@ -70,10 +66,6 @@ impl Robot {
         for e in 0..LENGTHS.len() {
             self.write(camera, e..e + 1, &self.path(&format!("robot/{}/{e}.mp4", CAMERAS[camera])));
         }
-    }
-
-    fn vidrec(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_vidrec")).current_dir(self.temp.path()).args(arguments).output().unwrap()
     }
 
     /// Packs episodes, of which those of the wrist have files of their own, with a value for each frame.
@@ -131,7 +123,7 @@ fn refused(robot: &Robot, set: &str, why: &str) {
 
 #[track_caller]
 fn done(run: &Output) {
-    assert_eq!(run.status.code(), Some(0), "{}", said(run));
+    assert_eq!(run.status.code(), Some(0), "{}", show(run));
 }
 
 #[test]
@@ -154,11 +146,8 @@ fn of_episodes_whose_files_end_at_other_ones() {
 fn episodes_have_exactly_their_frames() {
     let robot = Robot::new();
     let pack = |frames: Value| {
-        fs::write(
-            robot.path("one.jsonl"),
-            json!({"path": "robot/front/all.mp4", "episode_frames": frames}).to_string(),
-        )
-        .unwrap();
+        let row = json!({"path": "robot/front/all.mp4", "episode_frames": frames});
+        Room::write(&robot, "one.jsonl", row.to_string());
         robot.vidrec(&["pack", "one.jsonl", "-o", "one", "--all", "--if-exists", "replace"])
     };
     // All of a file, and a part of it whose seams are rounded.
@@ -179,70 +168,15 @@ fn episodes_have_exactly_their_frames() {
         (json!("the rows are missing"), "found \"the rows are missing\""),
     ] {
         let run = pack(frames);
-        assert!(!run.status.success() && said(&run).contains(why), "{why}: {}", said(&run));
+        assert!(!run.status.success() && show(&run).contains(why), "{why}: {}", show(&run));
     }
 }
 
 #[test]
 fn a_data_set_of_lerobot_is_refused() {
     let robot = Robot::new();
-    fs::create_dir(robot.path("robot/meta")).unwrap();
-    fs::write(robot.path("robot/meta/info.json"), "{\"codebase_version\": \"v3.0\"}").unwrap();
-    let run = robot.vidrec(&["pack", "robot", "-o", "set"]);
-    assert!(run.status.code() == Some(1) && said(&run).contains("vidrec.convert.from_lerobot"), "{}", said(&run));
-}
-
-/// Copies a data set, with the clock of the wrist's clips as many frames late as twice the number of the episode: as vidrec
-/// packed them when clips kept the clocks of their files.
-fn with_old_clocks(set: &Dataset, to: &Path) {
-    let mut writer = Writer::create(to, WriterOptions::default()).unwrap();
-    let step = set.clip(0).unwrap().frame(1).unwrap().pts() - set.clip(0).unwrap().frame(0).unwrap().pts();
-    for clip in set.clips().map(Result::unwrap) {
-        let attributes = clip.attributes().unwrap();
-        let is_wrist = attributes.get::<String>("camera").unwrap().unwrap() == "wrist";
-        let late = if is_wrist { 2 * step * attributes.get::<i64>("episode").unwrap().unwrap() } else { 0 };
-        let (source, time_base, (width, height)) =
-            (clip.source().unwrap(), clip.time_base(), (clip.width(), clip.height()));
-        let info = ClipInfo { source, attributes, time_base, width, height, ..ClipInfo::default() };
-        let frames: Vec<_> = clip.frames().map(Result::unwrap).collect();
-        let frame = |frame| {
-            let frame: &vidrec::Frame<'_> = frame;
-            FrameData { jpeg: frame.jpeg(), pts: frame.pts() + late, source_index: frame.source_index() }
-        };
-        let action = clip.track("action").unwrap().unwrap();
-        let late_ns = late * i64::from(time_base.0) * 1_000_000_000 / i64::from(time_base.1);
-        let times = action.starts_ns().unwrap().iter().map(|time| time + late_ns).collect();
-        let values = TrackValues::F32(action.numbers::<f32>().unwrap().to_vec());
-        let times = TrackTimes::Times(times);
-        let track = Track { name: "action".into(), values, shape: vec![7], times, ..Track::default() };
-        writer.append_with_tracks(&info, &frames.iter().map(frame).collect::<Vec<_>>(), &[track]).unwrap();
-    }
-    writer.finish().unwrap();
-}
-
-#[test]
-fn clocks_that_do_not_begin_together_are_found_and_mended() {
-    let robot = Robot::new();
-    robot.write_each(1);
-    done(&robot.pack_episodes(&["--all"]));
-    let set = Dataset::open(robot.path("set")).unwrap();
-    with_old_clocks(&set, &robot.path("old"));
-    refused(&robot, "old", "the first frames at 0.000 s and at 0.067 s");
-    done(&robot.vidrec(&["subset", "old", "-o", "mended", "--align-clocks"]));
-    check(&robot, "mended");
-    for (new, mended) in set.clips().zip(Dataset::open(robot.path("mended")).unwrap().clips()) {
-        let (new, mended) = (new.unwrap(), mended.unwrap());
-        let pts = |clip: &vidrec::Clip<'_>| clip.frames().map(|frame| frame.unwrap().pts()).collect::<Vec<_>>();
-        assert_eq!(pts(&new), pts(&mended));
-        let action = |clip: &vidrec::Clip<'_>| clip.track("action").unwrap().unwrap().starts_ns().unwrap().to_vec();
-        let near = |(a, b): (i64, i64)| (a - b).abs() <= 1;
-        assert!(action(&new).into_iter().zip(action(&mended)).all(near), "the values keep the times of their frames");
-    }
-    // Somebody says that the clocks are one. Then the cameras begin at other moments.
-    let rows: String = (0..set.len()).map(|clip| format!("{clip},timecode\n")).collect();
-    fs::write(robot.path("said.csv"), format!("clip,clock\n{rows}")).unwrap();
-    done(&robot.vidrec(&["subset", "old", "--changes", "said.csv", "-o", "said"]));
-    accepted(&robot, "said");
+    Room::write(&robot, "robot/meta/info.json", "{\"codebase_version\": \"v3.0\"}");
+    robot.says(1, "robot", &[], &["vidrec.convert.from_lerobot"]);
 }
 
 /// Writes a manifest of each camera of each episode.
@@ -254,7 +188,7 @@ fn write_rows(robot: &Robot, row: impl Fn(usize, usize) -> Value) {
         row.to_string()
     };
     let episodes = (0..LENGTHS.len()).flat_map(|episode| [(episode, 0), (episode, 1)]);
-    fs::write(robot.path("rows.jsonl"), episodes.map(row).collect::<Vec<_>>().join("\n")).unwrap();
+    Room::write(robot, "rows.jsonl", episodes.map(row).collect::<Vec<_>>().join("\n"));
 }
 
 /// Packs one.
@@ -318,9 +252,9 @@ fn of_manifests_with_whole_files_and_with_frames() {
     accepted(&robot, "set");
 
     for (e, camera) in (0..LENGTHS.len()).flat_map(|e| [(e, 0), (e, 1)]) {
-        let folder = robot.path(&format!("frames/{e}-{camera}"));
-        fs::create_dir_all(&folder).unwrap();
-        (0..LENGTHS[e]).for_each(|t| fs::write(folder.join(format!("{t}.jpg")), picture(shown(e, camera, t))).unwrap());
+        for t in 0..LENGTHS[e] {
+            Room::write(&robot, &format!("frames/{e}-{camera}/{t}.jpg"), picture(shown(e, camera, t)));
+        }
     }
     let frames = |e: usize, camera: usize| json!({"path": format!("frames/{e}-{camera}")});
     pack(&robot, frames, &[]);

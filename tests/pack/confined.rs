@@ -3,18 +3,25 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use vidrec::Dataset;
 
-use crate::common::ffmpeg_videos;
 use crate::common::program_runs::show;
 use crate::common::skip::{has_decoder_faults, has_ffmpeg, skip};
 use crate::common::until::until;
+use crate::pack::support::Room;
 
-struct Bench(tempfile::TempDir);
+struct Bench(Room);
+
+impl Deref for Bench {
+    type Target = Room;
+
+    fn deref(&self) -> &Room {
+        &self.0
+    }
+}
 
 impl Bench {
     /// Three videos, of which the second one is hostile.
@@ -22,17 +29,12 @@ impl Bench {
         if !has_ffmpeg() || !has_decoder_faults() {
             return None;
         }
-        let bench = Bench(tempfile::tempdir().unwrap());
-        fs::create_dir_all(bench.path("in/a")).unwrap();
+        let room = Room::new();
         for name in ["1", "2", "3"] {
             let how = "-f lavfi -i testsrc2=size=128x96:rate=10:duration=1 -c:v mpeg4";
-            ffmpeg_videos::make(how, bench.path(&format!("in/a/{name}.mp4")));
+            room.make(&format!("in/a/{name}.mp4"), how);
         }
-        Some(bench)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        Some(Bench(room))
     }
 
     fn pack(&self, way: &str) -> Command {
@@ -45,12 +47,12 @@ impl Bench {
 
     /// What is said of the hostile video. The others are packed.
     fn failure(&self, way: &str) -> Value {
-        let run = self.pack(way).output().unwrap();
+        let run = self.pack(way).env("AWS_SECRET_ACCESS_KEY", "hush").output().unwrap();
         assert_eq!(run.status.code(), Some(3), "{way}: {}", show(&run));
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         assert_eq!((&report["clips"], &report["failed"]), (&2.into(), &1.into()), "{way}: {report}");
         assert_eq!(report["failures"][0]["source"], "a/2.mp4", "{way}: {report}");
-        assert_eq!(Dataset::open(self.path("set")).unwrap().len(), 2);
+        assert_eq!(self.set().len(), 2);
         report["failures"][0].clone()
     }
 }
@@ -108,10 +110,7 @@ fn a_video_that_asks_for_other_files_or_too_much_memory_fails() {
 #[test]
 fn a_process_that_decodes_gets_no_credentials() {
     let Some(bench) = Bench::make() else { return };
-    let run = bench.pack("environment").env("AWS_SECRET_ACCESS_KEY", "hush").output().unwrap();
-    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
-    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
-    assert_eq!(report["failures"][0]["error"], "refused: no secrets", "{report}");
+    assert_eq!(bench.failure("environment")["error"], "refused: no secrets");
 }
 
 /// A scheduler sends a signal to all processes of a job. The run finishes the videos in hand all the same.
@@ -131,9 +130,8 @@ fn a_signal_for_all_processes_ends_the_run_in_order() {
         let of = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
         tasks.map(|task| of(task.unwrap())).collect::<String>()
     };
-    until("a video is in hand", || {
-        bench.path("set/.vidrec.pack/attempts/1/shard").exists() && !children().trim().is_empty()
-    });
+    let shard = bench.path("set").join(".vidrec.pack/attempts/1/shard");
+    until("a video is in hand", || shard.exists() && !children().trim().is_empty());
     let workers = children();
     let all = workers.split_whitespace().map(str::to_owned).chain([run.id().to_string()]);
     assert!(Command::new("kill").args(["-s", "TERM"]).args(all).status().unwrap().success());

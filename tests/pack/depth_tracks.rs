@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use vidrec::{Dataset, TrackCoding, TrackType};
 
 use crate::common::ffmpeg_videos;
+use crate::common::program_runs::stderr;
+use crate::pack::support::indexes;
 use crate::pack::tracks::Videos;
 
 const WIDTH: usize = 64;
@@ -56,22 +58,20 @@ fn check(set: &Dataset, clip: u64, name: &str, expected: &[u16], what: &str) {
     let track = clip.track(name).unwrap().unwrap();
     assert_eq!((track.coding(), &track.schema().shape[..]), (TrackCoding::Png, &[48, 64][..]), "{what}");
     let frame = |i: usize| &expected[i * WIDTH * HEIGHT..(i + 1) * WIDTH * HEIGHT];
-    let chosen = clip.frames().map(|f| f.unwrap().source_index().unwrap() as usize);
-    let frames: Vec<usize> =
-        if track.schema().timing == vidrec::TrackTiming::Frames { chosen.collect() } else { (0..FRAMES).collect() };
-    let expected: Vec<u16> = frames.into_iter().flat_map(frame).copied().collect();
+    let is_chosen = track.schema().timing == vidrec::TrackTiming::Frames;
+    let frames = if is_chosen { indexes(&clip) } else { (0..FRAMES as u32).collect() };
+    let expected: Vec<u16> = frames.into_iter().flat_map(|i| frame(i as usize)).copied().collect();
     match track.schema().kind {
         TrackType::U8 => assert!(track.numbers::<u8>().unwrap().iter().map(|&n| u16::from(n)).eq(expected), "{what}"),
         _ => assert!(*track.numbers::<u16>().unwrap() == *expected, "{what}"),
     }
 }
 
-fn failures(videos: &Videos, set: &str) -> String {
-    let paths = fs::read_dir(videos.path(set)).unwrap().map(|entry| entry.unwrap().path());
-    paths
-        .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
-        .map(|p| fs::read_to_string(p).unwrap())
-        .collect()
+/// The list of failures.
+fn failures(videos: &Videos) -> String {
+    let files = crate::common::tree(&videos.path("set"));
+    let list = files.into_iter().find(|(name, _)| name.ends_with(".jsonl"));
+    String::from_utf8(list.unwrap().1).unwrap()
 }
 
 #[test]
@@ -123,17 +123,12 @@ fn videos_that_are_no_depth_of_their_clip_fail_it() {
     damaged[middle..middle + 40].iter_mut().for_each(|byte| *byte ^= 0x5a);
     fs::write(folder.join("damaged.mkv"), damaged).unwrap();
     let names = ["0.mp4", "short.mkv", "small.mkv", "damaged.mkv"];
-    videos.list(names.iter().enumerate().map(|(i, name)| json!({"path": format!("{i}.mp4"), "depth": name})));
+    let list = names.into_iter().chain(["a.mkv"]).enumerate();
+    videos.list(list.map(|(i, name)| json!({"path": format!("{}.mp4", i % 4), "depth": name})));
     let run = videos.pack("set", &["--track", "depth=depth,frames,size=64x48"]);
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(1), "{said}");
-    videos.list(
-        (0..5).map(|i| json!({"path": format!("{}.mp4", i % 4), "depth": if i < 4 { names[i] } else { "a.mkv" }})),
-    );
-    let run = videos.pack("set", &["--track", "depth=depth,frames,size=64x48"]);
-    assert_eq!(run.status.code(), Some(3), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
     assert_eq!(Dataset::open(videos.path("set")).unwrap().len(), 1);
-    let failures = failures(&videos, "set");
+    let failures = failures(&videos);
     let stages: Vec<Value> =
         failures.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["stage"].clone()).collect();
     assert_eq!(stages, ["track"; 4].map(Value::from), "{failures}");
@@ -141,7 +136,7 @@ fn videos_that_are_no_depth_of_their_clip_fail_it() {
         assert!(failures.contains(word), "{word}: {failures}");
     }
     let run = videos.pack("other", &["--track", "depth=depth,frames"]);
-    assert!(String::from_utf8_lossy(&run.stderr).contains("add size=WIDTHxHEIGHT"), "{run:?}");
+    assert!(stderr(&run).contains("add size=WIDTHxHEIGHT"), "{run:?}");
 }
 
 /// Writes the frames as PNG files.
@@ -170,7 +165,7 @@ fn folders_and_lists_of_png_files_are_tracks() {
     let table = format!("path,depth\n0.mp4,depth\n1.mp4,\"{}\"\n", json!(list).to_string().replace('"', "\"\""));
     fs::write(videos.path("in/list.csv"), table).unwrap();
     let run = videos.vidrec(&["pack", "in/list.csv", "-o", "table", "-n", "4", "--track", tracks[1]]);
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     (0..2).for_each(|clip| check(&Dataset::open(videos.path("table")).unwrap(), clip, "depth", &numbers, "table"));
 }
 
@@ -185,33 +180,32 @@ fn pictures_that_are_missing_or_lead_out_fail_their_clip() {
     };
     let rows = [json!("depth"), json!("empty"), json!(list("depth/none.png"))];
     let row = |i: usize, depth: &Value| json!({"file_name": format!("{i}.mp4"), "depth": depth});
-    videos.list(rows.iter().enumerate().map(|(i, depth)| row(i, depth)));
-    let track = "depth=depth,frames,type=u16";
     // A manifest that was found in the input may not lead out of it.
-    fs::rename(videos.path("in/list.jsonl"), videos.path("in/metadata.jsonl")).unwrap();
+    let list_in = |rows: &[Value]| {
+        videos.list(rows.iter().enumerate().map(|(i, depth)| row(i, depth)));
+        fs::rename(videos.path("in/list.jsonl"), videos.path("in/metadata.jsonl")).unwrap();
+    };
+    list_in(&rows);
+    let track = "depth=depth,frames,type=u16";
     let run = videos.vidrec(&["pack", "in", "-o", "set", "-n", "10", "--track", track]);
-    assert_eq!(run.status.code(), Some(3), "{}", String::from_utf8_lossy(&run.stderr));
-    let failures = failures(&videos, "set");
+    assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
+    let failures = failures(&videos);
     for word in ["the folder has no PNG file", "none.png"] {
         assert!(failures.contains(word), "{word}: {failures}");
     }
     assert_eq!(Dataset::open(videos.path("set")).unwrap().len(), 1);
     let refused = |what: &str| {
         let run = videos.vidrec(&["pack", "in", "-o", "other", "-n", "10", "--track", track]);
-        let said = String::from_utf8_lossy(&run.stderr);
+        let said = stderr(&run);
         assert!(run.status.code() == Some(1) && said.contains("leads out") && said.contains(what), "{said}");
     };
-    let list_out = |rows: &[Value]| {
-        videos.list(rows.iter().enumerate().map(|(i, depth)| row(i, depth)));
-        fs::rename(videos.path("in/list.jsonl"), videos.path("in/metadata.jsonl")).unwrap();
-    };
-    list_out(&[json!(list("../out/d1.png"))]);
+    list_in(&[json!(list("../out/d1.png"))]);
     refused("out/d1.png");
     #[cfg(unix)]
     {
         fs::remove_file(videos.path("in/depth/d3.png")).unwrap();
         std::os::unix::fs::symlink("../../out/d3.png", videos.path("in/depth/d3.png")).unwrap();
-        list_out(&[json!("depth")]);
+        list_in(&[json!("depth")]);
         refused("in/depth");
     }
 }

@@ -3,21 +3,16 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+#[cfg(unix)]
+use std::process::Command;
 
 use serde_json::{Value, json};
 use vidrec::{Clip, Crop, Dataset, LoaderOptions};
 
+use crate::common::ffmpeg_videos;
 use crate::common::program_runs::show;
-use crate::pack::support::Room;
-
-fn run_named(command: &mut Command) -> Output {
-    command.output().expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it")
-}
-
-fn indexes(clip: &Clip<'_>) -> Vec<u32> {
-    clip.frames().map(|f| f.unwrap().source_index().unwrap()).collect()
-}
+use crate::common::rich::assert_verifies;
+use crate::pack::support::{Room, facts, indexes};
 
 /// A video whose frames come at uneven times, in milliseconds, from 100 ms on.
 const UNEVEN: &str = "-f lavfi -i testsrc2=s=64x48:r=25:d=3 -vf select='not(mod(n\\,7))+not(mod(n\\,5))',setpts=PTS+2.5 \
@@ -25,16 +20,10 @@ const UNEVEN: &str = "-f lavfi -i testsrc2=s=64x48:r=25:d=3 -vf select='not(mod(
 
 /// Seconds of every frame from the first, by `ffprobe`, to the microsecond, and whether it is a key frame.
 fn probe(path: &Path) -> Vec<(f64, bool)> {
-    let mut ffprobe = Command::new("ffprobe");
-    ffprobe.args(["-v", "error", "-select_streams", "V:0", "-of", "csv=p=0"]);
-    let run = run_named(ffprobe.args(["-show_entries", "frame=key_frame,best_effort_timestamp_time"]).arg(path));
-    let text = String::from_utf8(run.stdout).unwrap();
-    let frame = |line: &str| {
-        let mut fields = line.split(',');
-        Some((fields.next()? == "1", fields.next()?.parse::<f64>().ok()?))
-    };
-    let frames: Vec<_> = text.lines().filter_map(frame).collect();
-    frames.iter().map(|&(key, t)| (((t - frames[0].1) * 1e6).round() / 1e6, key)).collect()
+    let frame = |fields: Vec<String>| Some((fields.get(1)?.parse::<f64>().ok()?, fields[0] == "1"));
+    let lines = ffmpeg_videos::probe(path, "frame=key_frame,best_effort_timestamp_time");
+    let frames: Vec<_> = lines.into_iter().filter_map(frame).collect();
+    frames.iter().map(|&(t, key)| (((t - frames[0].0) * 1e6).round() / 1e6, key)).collect()
 }
 
 fn attributes(clip: &Clip<'_>) -> Value {
@@ -73,9 +62,7 @@ fn segments_are_cut_at_their_frames() {
     assert_eq!(indexes(&set.clip(1).unwrap()), [first, last], "rules see the segment alone");
 
     let list = bench.write("beyond.csv", "path,start,end\nv.mp4,70,80\nv.mp4,0,1\ngone.mp4,0,1\n");
-    let run = bench.pack(&list, &["--json"]);
-    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
-    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let report = bench.report(3, &list, &[]);
     assert_eq!((&report["clips"], &report["failed"]), (&1.into(), &2.into()), "each row fails alone");
     assert_eq!(report["failures"][0]["stage"], "sample");
     let error = report["failures"][0]["error"].as_str().unwrap();
@@ -90,11 +77,8 @@ fn segments_are_cut_at_their_frames() {
 
 /// Times of all frames and of the container's start in seconds, by `ffprobe`.
 fn container_times(path: &Path) -> (Vec<f64>, f64) {
-    let ask = |what: &str| {
-        let mut ffprobe = Command::new("ffprobe");
-        ffprobe.args(["-v", "error", "-select_streams", "V:0", "-of", "csv=p=0", "-show_entries", what]);
-        let text = String::from_utf8(run_named(ffprobe.arg(path)).stdout).unwrap();
-        text.lines().filter_map(|line| line.split(',').next()?.parse().ok()).collect::<Vec<f64>>()
+    let ask = |entries: &str| -> Vec<f64> {
+        ffmpeg_videos::probe(path, entries).iter().filter_map(|fields| fields[0].parse().ok()).collect()
     };
     (ask("frame=best_effort_timestamp_time"), ask("format=start_time")[0])
 }
@@ -118,7 +102,7 @@ fn the_year_of_the_container_is_stored_if_it_is_one() {
     let set = bench.packed(bench.path("videos"), &["-n", "2"]);
     for (clip, (name, _, year)) in set.clips().zip(files) {
         let (clip, expected) = (clip.unwrap(), year.map_or(Value::Null, Value::from));
-        let video: Value = clip.attributes().unwrap().get("video").unwrap().unwrap();
+        let video = facts(&clip);
         assert_eq!((&*clip.source().unwrap(), &video["creation_year"]), (name, &expected));
         assert_eq!(video.get("creation_year").is_some(), year.is_some(), "{name}: nothing is stored without a year");
     }
@@ -292,24 +276,6 @@ fn frames_by_rate_step_and_key_mark() {
 }
 
 #[test]
-fn a_stride_is_taken_or_refused() {
-    let bench = Room::new();
-    bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=2 -c:v libx264");
-    let taken = |more: &[&str]| indexes(&bench.packed(bench.path("v.mp4"), more).clip(0).unwrap());
-    let expected = taken(&["-n", "3", "--sample", "clip:4"]);
-    assert_eq!(expected.windows(2).map(|w| w[1] - w[0]).collect::<Vec<_>>(), [4, 4]);
-    assert_eq!(taken(&["-n", "3", "--sample", "clip:4"]), expected);
-    for (bad, words) in [
-        (&["--sample", "uniform:4"][..], "sampling rule: unknown value"),
-        (&["--sample", "clip:0"], "sampling rule: unknown value"),
-        (&["--timeout", "0"], "expected a number of seconds above 0, found 0"),
-    ] {
-        let run = bench.pack(bench.path("v.mp4"), bad);
-        assert!(run.status.code() == Some(2) && show(&run).contains(words), "{}", show(&run));
-    }
-}
-
-#[test]
 fn draws_are_side_by_side_and_an_epoch_has_one() {
     let bench = Room::new();
     for name in ["a", "b", "c"] {
@@ -317,9 +283,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     }
     bench.write("videos/broken.mp4", "<html>");
     let args = ["-n", "4", "--sample", "random", "--seed", "5"];
-    let run = bench.pack(bench.path("videos"), &[&args[..], &["--draws", "3", "--json"]].concat());
-    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
-    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let report = bench.report(3, bench.path("videos"), &[&args[..], &["--draws", "3"]].concat());
     assert_eq!((&report["clips"], &report["failed"]), (&9.into(), &1.into()), "a group fails as one");
     let set = Dataset::open(bench.path("set")).unwrap();
     assert_eq!((set.draws(), set.meta().unwrap().draws), (3, Some(3)));
@@ -344,15 +308,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     )
     .unwrap();
     assert_eq!(every.batches_per_epoch(), 3);
-    assert!(
-        vidrec::verify(
-            bench.path("set"),
-            vidrec::VerifyOptions { deep: true, ..vidrec::VerifyOptions::default() },
-            &mut vidrec::no_progress
-        )
-        .unwrap()
-        .ok
-    );
+    assert_verifies(&bench.path("set"));
 
     let run = bench.pack(bench.path("videos"), &args);
     assert_eq!(run.status.code(), Some(3));
@@ -360,8 +316,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     assert_eq!(single.draws(), 1);
     let first: Vec<_> = single.clips().map(|c| indexes(&c.unwrap())).collect();
     assert_eq!(first, [&all[0][..], &all[3], &all[6]], "draw 0 is what a pack without draws takes");
-    let run = bench.pack(bench.path("videos"), &["--draws", "2"]);
-    assert!(run.status.code() == Some(2) && show(&run).contains("random-clip"), "{}", show(&run));
+    bench.says(2, bench.path("videos"), &["--draws", "2"], &["random-clip"]);
 }
 
 #[test]
@@ -381,8 +336,7 @@ fn folders_of_frames_are_clips() {
     let same: Vec<Vec<u8>> = video.clip(0).unwrap().frames().map(|f| f.unwrap().jpeg().to_vec()).collect();
     assert!(frames == same, "the same pictures in a lossless video give the same bytes");
 
-    let run = bench.pack(bench.path("root"), &["--fps", "5"]);
-    assert!(run.status.code() == Some(1) && show(&run).contains("give their frame rate"), "{}", show(&run));
+    bench.says(1, bench.path("root"), &["--fps", "5"], &["give their frame rate"]);
 }
 
 #[test]
@@ -392,10 +346,9 @@ fn pictures_of_folders_are_clips_of_one_frame() {
     bench.make("root/dogs/deep/big.png", "-f lavfi -i testsrc2=s=64x128:r=1:d=1");
     bench.make("root/dogs/v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
     bench.write("root/dogs/bad.png", "no picture");
-    let run = bench.pack(bench.path("root"), &["--images", "--size", "32"]);
-    assert!(run.status.code() == Some(3) && show(&run).contains("dogs/bad.png"), "{}", show(&run));
-    assert!(show(&run).contains("ignored 1 .mp4 file, such as dogs/v.mp4"), "{}", show(&run));
-    let set = Dataset::open(bench.path("set")).unwrap();
+    let words = ["dogs/bad.png", "ignored 1 .mp4 file, such as dogs/v.mp4"];
+    bench.says(3, bench.path("root"), &["--images", "--size", "32"], &words);
+    let set = bench.set();
     let facts = |clip: vidrec::Clip<'_>| {
         let (source, class) = (clip.source().unwrap().to_string(), clip.class().unwrap().to_string());
         (source, class, clip.frame_count(), (clip.width(), clip.height()))
@@ -413,8 +366,7 @@ fn pictures_of_folders_are_clips_of_one_frame() {
 
     let kept = bench.packed(bench.path("root/cats"), &["--images", "--quality", "original"]);
     assert_eq!(jpegs(&kept, 1), fs::read(bench.path("root/cats/2.jpg")).unwrap());
-    let run = bench.pack(bench.path("root"), &["--images", "--fps", "2"]);
-    assert!(run.status.code() == Some(2) && show(&run).contains("omit --images"), "{}", show(&run));
+    bench.says(2, bench.path("root"), &["--images", "--fps", "2"], &["omit --images"]);
 }
 
 /// Writes a picture of four quarters in other shades of gray, with an orientation in its EXIF data.
@@ -470,17 +422,13 @@ fn pictures_of_each_format_are_turned_as_their_exif_data_says() {
     }
 
     // An import copies JPEGs as they are, and encodes PNGs.
-    let import = |folder: &str, more: &[&str]| {
-        let mut run = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        run.args(["import", "frames"]).arg(bench.path(folder)).arg("-o").arg(bench.path("imported"));
-        run.args(more).output().unwrap()
-    };
+    let import = |more: &[&str]| bench.vidrec(&[&["import", "frames", "jpegs", "-o", "imported"], more].concat());
     for orientation in [1, 6] {
         write_turned(&bench.path(&format!("jpegs/{orientation}/0.jpg")), orientation);
     }
-    let refused = import("jpegs", &[]);
+    let refused = import(&[]);
     assert!(refused.status.code() == Some(1) && show(&refused).contains("EXIF says"), "{}", show(&refused));
-    assert_eq!(import("jpegs", &["--salvage"]).status.code(), Some(3));
+    assert_eq!(import(&["--salvage"]).status.code(), Some(3));
     assert_eq!(Dataset::open(bench.path("imported")).unwrap().len(), 1);
 }
 
@@ -489,14 +437,11 @@ fn an_animated_picture_is_one_picture() {
     let bench = Room::new();
     bench.make("root/c/moving.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -f apng");
     bench.make("root/c/still.png", "-f lavfi -i testsrc2=s=64x48:r=5:d=0.2");
-    let run = bench.pack(bench.path("root"), &["--images"]);
-    assert!(
-        run.status.success() && show(&run).contains("1 video with more frames than --max-frames or --images takes")
-    );
-    let set = Dataset::open(bench.path("set")).unwrap();
-    let jpegs: Vec<_> = set.clips().flat_map(|clip| clip.unwrap().frames().collect::<Vec<_>>()).collect();
-    let jpegs: Vec<_> = jpegs.iter().map(|frame| frame.as_ref().unwrap().jpeg()).collect();
-    assert!(jpegs.len() == 2 && jpegs[0] == jpegs[1], "its first frame");
+    assert_eq!(bench.report(0, bench.path("root"), &["--images"])["thinned"], 1);
+    let set = bench.set();
+    let [moving, still] = [0, 1].map(|clip| set.clip(clip).unwrap());
+    assert_eq!((moving.frame_count(), still.frame_count()), (1, 1));
+    assert_eq!(moving.frame(0).unwrap().jpeg(), still.frame(0).unwrap().jpeg(), "its first frame");
 }
 
 #[test]
@@ -513,17 +458,12 @@ fn jpegs_pass_through_byte_for_byte() {
 
     let whole = fs::read(bench.path("root/c/00002.jpg")).unwrap();
     bench.write("root/c/00002.jpg", &whole[..whole.len() / 2]);
-    let run = bench.pack(bench.path("root"), &["--all", "--quality", "original"]);
-    assert!(run.status.code() == Some(1) && show(&run).contains("00002.jpg"), "a cut picture: {}", show(&run));
+    bench.says(1, bench.path("root"), &["--all", "--quality", "original"], &["00002.jpg"]);
 
     // Orientation 6 in EXIF: shown a quarter turned.
     let exif = *b"\xff\xe1\x00\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
     bench.write("root/c/00002.jpg", [&whole[..2], &exif, &whole[2..]].concat());
-    let run = bench.pack(bench.path("root"), &["--all", "--quality", "original"]);
-    assert!(run.status.code() == Some(1) && show(&run).contains("EXIF"), "{}", show(&run));
-    bench.write("turned/c/1.jpg", [&whole[..2], &exif, &whole[2..]].concat());
-    let clip = bench.packed(bench.path("turned"), &["-n", "1", "--size", "original"]);
-    assert_eq!((clip.clip(0).unwrap().width(), clip.clip(0).unwrap().height()), (300, 400), "turned as EXIF says");
+    bench.says(1, bench.path("root"), &["--all", "--quality", "original"], &["EXIF"]);
 }
 
 #[test]
@@ -549,9 +489,7 @@ fn a_dry_run_counts_and_estimates_and_writes_nothing() {
     }
     bench.write("bad.mp4", "<html>");
     let list = bench.write("list.csv", list + "bad.mp4,a\ngone.mp4,b\n");
-    let run = bench.pack(&list, &["--dry-run", "--json"]);
-    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
-    let e: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let e = bench.report(3, &list, &["--dry-run"]);
     let counts = |key: &str| e[key].as_u64().unwrap();
     assert_eq!([counts("videos"), counts("labeled"), counts("classes"), counts("failed")], [8, 8, 2, 2]);
     assert_eq!((&e["missing"], &e["probe_failures"][0]["source"]), (&json!(["gone.mp4"]), &"bad.mp4".into()));
@@ -559,8 +497,7 @@ fn a_dry_run_counts_and_estimates_and_writes_nothing() {
     let text = show(&bench.pack(&list, &["--dry-run"]));
     assert!(text.contains("gone.mp4") && text.contains("about 6 clips, 48 frames"), "{text}");
 
-    let run = bench.pack(&list, &["--json"]);
-    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let report = bench.report(3, &list, &[]);
     assert_eq!([&report["clips"], &report["frames"], &report["failed"]], [&e["clips"], &e["frames"], &e["failed"]]);
     let (actual, guess) = (report["bytes"].as_f64().unwrap(), e["bytes"].as_f64().unwrap());
     assert!((0.98..1.02).contains(&(guess / actual)), "all were looked at: {guess} for {actual}");

@@ -2,25 +2,33 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use crate::common::data_set_server::ends;
 use crate::common::program_runs::{show, stderr};
 use crate::common::skip::{has_decoder_faults, skip};
 use crate::common::{self, ffmpeg_videos};
+use crate::pack::support::Room;
 use serde_json::Value;
 
 const VIDEOS: usize = 24;
 
 /// Small videos, all of one class.
-struct Videos(tempfile::TempDir);
+struct Videos(Room);
+
+impl Deref for Videos {
+    type Target = Room;
+
+    fn deref(&self) -> &Room {
+        &self.0
+    }
+}
 
 impl Videos {
     fn make() -> Self {
-        let videos = Videos(tempfile::tempdir().unwrap());
-        fs::create_dir_all(videos.path("in/a")).unwrap();
+        let videos = Videos(Room::new());
         for i in 0..3 {
             let source = format!("testsrc2=size=128x96:rate=10:duration=1,hue=h={}", i * 90);
             ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("{i}.mp4")));
@@ -29,10 +37,6 @@ impl Videos {
             fs::copy(videos.path(&format!("{}.mp4", i % 3)), videos.path(&format!("in/a/{i:02}.mp4"))).unwrap();
         }
         videos
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
     }
 
     /// `vidrec pack` within limits (the arguments of `ulimit`).
@@ -103,9 +107,9 @@ fn pictures_are_read_within_the_same_limits() {
     let videos = Videos::make();
     fs::remove_dir_all(videos.path("in/a")).unwrap();
     for clip in 0..16 {
-        let folder = videos.path(&format!("in/a/{clip:02}"));
-        fs::create_dir_all(&folder).unwrap();
-        (0..3).for_each(|t| fs::write(folder.join(format!("{t}.jpg")), common::jpeg((64, 48), t)).unwrap());
+        for t in 0..3 {
+            videos.write(&format!("in/a/{clip:02}/{t}.jpg"), common::jpeg((64, 48), t));
+        }
     }
     let options = ["-j", "8", "-n", "3", "--quality", "original", "--no-isolate"];
     assert!(videos.pack("", "whole", &options).status.success());
@@ -135,7 +139,7 @@ fn too_little_memory_never_costs_a_video_and_never_hangs() {
             code => {
                 assert!(aborted || code == Some(1), "{limit}: {}", show(&run));
                 assert!(stderr(&run).contains("memory") || stderr(&run).contains("threads"), "{limit}: {}", show(&run));
-                assert!(!videos.path("out/dataset.json").exists(), "{limit}");
+                assert!(!videos.path("out").join("dataset.json").exists(), "{limit}");
             }
         }
         assert!(!stderr(&run).contains("panicked"), "{limit}: {}", show(&run));
@@ -204,7 +208,6 @@ fn a_folder_that_cannot_be_listed_is_one_failure() {
     let videos = Videos::make();
     let locked = videos.path("in/b");
     fs::create_dir_all(&locked).unwrap();
-    fs::create_dir_all(videos.path("in/c")).unwrap();
     fs::copy(videos.path("0.mp4"), videos.path("in/c/x.mp4")).unwrap();
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
     let lists = |words: &[&str]| {
@@ -240,7 +243,6 @@ fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {
     use std::os::unix::fs::symlink;
     let videos = Videos::make();
     for class in ["b", "d"] {
-        fs::create_dir_all(videos.path(&format!("in/{class}"))).unwrap();
         fs::copy(videos.path("0.mp4"), videos.path(&format!("in/{class}/x.mp4"))).unwrap();
     }
     symlink("nowhere.mp4", videos.path("in/a/00b.mp4")).unwrap();
@@ -248,8 +250,7 @@ fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {
     symlink("..", videos.path("in/b/up")).unwrap();
     symlink("/nowhere/c", videos.path("in/c")).unwrap();
     symlink("nowhere.txt", videos.path("in/b/notes.txt")).unwrap();
-    fs::create_dir_all(videos.path("in/d/pictures")).unwrap();
-    fs::write(videos.path("in/d/pictures/1.jpg"), common::jpeg((64, 48), 1)).unwrap();
+    videos.write("in/d/pictures/1.jpg", common::jpeg((64, 48), 1));
     symlink("nowhere.jpg", videos.path("in/d/pictures/2.jpg")).unwrap();
     let run = videos.pack("", "out", &["-j", "4", "--json", "-n", "1"]);
     assert_eq!(run.status.code(), Some(3), "{}", show(&run));

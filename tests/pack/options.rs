@@ -1,29 +1,18 @@
 //! `vidrec pack`: options that change how frames are stored, or only how fast.
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::Value;
 use vidrec::jpeg::{Decoder, Encoder};
 use vidrec::{Dataset, Planes};
 
 use crate::common::ffmpeg_videos;
 use crate::common::skip::skip;
+use crate::pack::support::{Room, facts};
 
-/// Packs `videos` and gives the data set and how its settings name the frames.
-fn pack(videos: &Path, out: &Path, options: &[&str]) -> (Dataset, Value) {
-    let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-    let run = vidrec.arg("pack").args([videos, Path::new("-o"), out]).args(options).output().unwrap();
-    assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
-    let listing: Value = serde_json::from_slice(&std::fs::read(out.join("dataset.json")).unwrap()).unwrap();
-    (Dataset::open(out).unwrap(), listing["settings"].clone())
-}
-
-/// What a pack prints with `--json`.
-fn report(videos: &Path, out: &Path, options: &[&str]) -> Value {
-    let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-    let run = vidrec.arg("pack").args([videos, Path::new("-o"), out]).args(options).output().unwrap();
-    serde_json::from_slice(&run.stdout).unwrap()
+/// Packs the videos, and gives the data set and how its settings name the frames.
+fn pack(room: &Room, options: &[&str]) -> (Dataset, Value) {
+    let set = room.packed("videos", options);
+    let listing: Value = serde_json::from_slice(&std::fs::read(room.path("set/dataset.json")).unwrap()).unwrap();
+    (set, listing["settings"].clone())
 }
 
 fn jpegs(set: &Dataset) -> Vec<Vec<u8>> {
@@ -46,33 +35,30 @@ fn black(jpeg: &[u8]) -> Vec<u8> {
 
 #[test]
 fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
-    let dir = tempfile::tempdir().unwrap();
-    let videos = dir.path().join("videos");
-    std::fs::create_dir(&videos).unwrap();
+    let room = Room::new();
     for (name, size) in [("a.mp4", "160x96"), ("b.mp4", "96x128"), ("c.mp4", "640x360")] {
         let how = format!("-f lavfi -i testsrc2=s={size}:r=25:d=2 -pix_fmt yuv420p -c:v libx264 -g 20");
-        if ffmpeg_videos::try_make(&how, videos.join(name)).is_err() {
+        if ffmpeg_videos::try_make(&how, room.path(&format!("videos/{name}"))).is_err() {
             return skip("no ffmpeg program with x264");
         }
     }
-    let out = |name: &str| dir.path().join(name);
-    let (plain, settings) = pack(&videos, &out("plain"), &[]);
+    let (plain, settings) = pack(&room, &[]);
     assert_eq!(settings["effort"], 1);
     let reference = jpegs(&plain);
-    let report = report(&videos, &out("report"), &["--json"]);
+    let report = room.report(0, "videos", &[]);
     assert_eq!(report["measured_frames"], 8, "of the first video: {report}");
     assert!(report["psnr"].as_f64().unwrap() > 30.0 && report["ssim"].as_f64().unwrap() > 0.9, "{report}");
-    let target = self::report(&videos, &out("measured"), &["--json", "--quality", "psnr:36", "--threads", "2"]);
+    let target = room.report(0, "videos", &["--quality", "psnr:36", "--threads", "2"]);
     assert_eq!(target["measured_frames"], 24, "of all videos");
     assert!(target["psnr"].as_f64().unwrap() >= 36.0, "{target}");
     for (name, options) in [("all", &["--decode-all"][..]), ("slow", &["--threads", "1", "--memory", "1MiB"])] {
-        let (set, other) = pack(&videos, &out(name), options);
+        let (set, other) = pack(&room, options);
         assert_eq!(jpegs(&set), reference, "{name}");
         let named = if name == "all" { other["decode_all"] == true } else { other == settings };
         assert!(named, "{name}: {other}");
     }
 
-    let (set, other) = pack(&videos, &out("turbo"), &["--effort", "0"]);
+    let (set, other) = pack(&room, &["--effort", "0"]);
     assert_eq!(other["effort"], 0);
     let turbo = jpegs(&set);
     for jpeg in &turbo {
@@ -84,22 +70,21 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
 
     for (target, name) in [("psnr:34", "psnr"), ("ssim:0.9", "ssim")] {
         let options = ["--quality", target];
-        let (set, other) = pack(&videos, &out(name), &options);
+        let (set, other) = pack(&room, &options);
         assert_eq!(other["quality"], target);
         let least: f64 = target[5..].parse().unwrap();
         for clip in set.clips() {
-            let video: Value = clip.unwrap().attributes().unwrap().get("video").unwrap().unwrap();
-            let jpeg = &video["jpeg"];
+            let jpeg = facts(&clip.unwrap())["jpeg"].take();
             assert!(jpeg[name].as_f64().unwrap() >= least - 0.01, "{jpeg}");
             assert!(jpeg["quality"][0].as_u64() <= jpeg["quality"][1].as_u64(), "{jpeg}");
         }
         if name == "psnr" {
-            let (again, _) = pack(&videos, &out("threads"), &[&options[..], &["--threads", "3"]].concat());
+            let (again, _) = pack(&room, &[&options[..], &["--threads", "3"]].concat());
             assert_eq!(jpegs(&again), jpegs(&set));
         }
         // Test patterns are hard to encode, so a low target decides where their quality ends.
         let bytes = |frames: Vec<Vec<u8>>| frames.iter().map(Vec::len).sum::<usize>();
-        let (lower, _) = pack(&videos, &out(&format!("{name}-low")), &["--quality", "psnr:25"]);
+        let (lower, _) = pack(&room, &["--quality", "psnr:25"]);
         assert!(bytes(jpegs(&lower)) < bytes(jpegs(&set)));
     }
 
@@ -107,7 +92,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
         set.clips().map(|c| c.unwrap()).map(|c| (c.width(), c.height())).collect()
     };
     assert_eq!(sizes(&plain), [(160, 96), (96, 128), (456, 256)]);
-    let (set, other) = pack(&videos, &out("large"), &["--size", "128:enlarge"]);
+    let (set, other) = pack(&room, &["--size", "128:enlarge"]);
     assert_eq!(sizes(&set), [(214, 128), (128, 170), (228, 128)]);
     assert_eq!(other["size"], "128:enlarge");
 }

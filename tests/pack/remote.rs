@@ -2,20 +2,28 @@
 //! and says why. No network makes a video look damaged.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::ops::Deref;
+use std::process::Output;
 
 use fault_proxy::{Fault, Origin, Rule, Server};
 
-use crate::common::ffmpeg_videos;
 use crate::common::program_runs::stderr as said;
 use crate::common::rich::files_from_anywhere as files;
 use crate::common::skip::has_ffmpeg;
+use crate::pack::support::Room;
 
 /// Videos of several containers, a broken one and an empty one, in the manifest `list.csv`; and a server of them.
 struct Videos {
-    temp: tempfile::TempDir,
+    room: Room,
     server: Server,
+}
+
+impl Deref for Videos {
+    type Target = Room;
+
+    fn deref(&self) -> &Room {
+        &self.room
+    }
 }
 
 /// What `ffmpeg` makes of a moving picture: with the index at the end and at the beginning, in clusters with checksums, in
@@ -31,44 +39,30 @@ const MADE: [(&str, &str); 5] = [
 
 impl Videos {
     /// `None` without an `ffmpeg` program.
-    fn new(kind: impl FnOnce(Origin) -> Origin) -> Option<Self> {
+    fn new() -> Option<Self> {
         if !has_ffmpeg() {
             return None;
         }
-        let temp = tempfile::tempdir().unwrap();
-        let folder = temp.path().join("videos");
-        fs::create_dir(&folder).unwrap();
+        let room = Room::new();
         for (name, how) in MADE {
-            ffmpeg_videos::make(&format!("-f lavfi -i testsrc2=s=320x240:d=4 -bitexact {how}"), folder.join(name));
+            let how = format!("-f lavfi -i testsrc2=s=320x240:d=4 -bitexact {how}");
+            room.make(&format!("videos/{name}"), &how);
         }
-        let whole = fs::read(folder.join("a.mp4")).unwrap();
-        assert!(fs::metadata(folder.join("c.mkv")).unwrap().len() > 8 << 20);
-        fs::write(folder.join("cut.mp4"), &whole[..whole.len() / 2]).unwrap();
-        fs::write(folder.join("empty.mp4"), "").unwrap();
+        let whole = fs::read(room.path("videos/a.mp4")).unwrap();
+        assert!(fs::metadata(room.path("videos/c.mkv")).unwrap().len() > 8 << 20);
+        room.write("videos/cut.mp4", &whole[..whole.len() / 2]);
+        room.write("videos/empty.mp4", "");
         let names = MADE.iter().map(|(name, _)| *name).chain(["cut.mp4", "empty.mp4"]);
         let rows: String = names.map(|name| format!("{name},1\n")).collect();
-        fs::write(temp.path().join("list.csv"), format!("path,label\n{rows}")).unwrap();
-        let server = kind(Origin::new(&folder)).start("127.0.0.1:0").unwrap();
-        Some(Videos { temp, server })
-    }
-
-    fn plain() -> Option<Self> {
-        Self::new(|origin| origin)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.temp.path().join(name)
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        command.current_dir(self.temp.path()).args(args).output().unwrap()
+        room.write("list.csv", format!("path,label\n{rows}"));
+        let server = Origin::serve(room.path("videos")).unwrap();
+        Some(Videos { room, server })
     }
 
     /// Packs the manifest from a root to a folder.
     fn pack(&self, root: &str, out: &str, more: &[&str]) -> Output {
         let common = ["pack", "list.csv", "--root", root, "-o", out, "--frames", "5", "--storage", "timeout=2"];
-        self.run(&[&common[..], more].concat())
+        self.vidrec(&[&common[..], more].concat())
     }
 
     /// Packs from the server what must come out as from the disk.
@@ -97,7 +91,7 @@ impl Videos {
 
 #[test]
 fn remote_videos_give_the_bytes_of_those_on_disk() {
-    let Some(videos) = Videos::plain() else { return };
+    let Some(videos) = Videos::new() else { return };
     videos.same("remote", &[]);
     let size = |name: &str| fs::metadata(videos.path("videos").join(name)).unwrap().len();
     let sizes: u64 = MADE.iter().map(|(name, _)| size(name)).sum::<u64>() + size("cut.mp4");
@@ -108,7 +102,7 @@ fn remote_videos_give_the_bytes_of_those_on_disk() {
 
 #[test]
 fn faults_that_pass_change_nothing() {
-    let Some(videos) = Videos::plain() else { return };
+    let Some(videos) = Videos::new() else { return };
     for fault in [Fault::Reset { after: 100_000 }, Fault::Unavailable { retry_after_seconds: 0 }] {
         let name = format!("{fault:?}").chars().filter(char::is_ascii_alphanumeric).collect::<String>();
         videos.server.rules().add(Rule::new(fault).every(3));
@@ -122,7 +116,7 @@ fn faults_that_pass_change_nothing() {
 #[test]
 #[ignore = "full: waits for retries"]
 fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
-    let Some(videos) = Videos::plain() else { return };
+    let Some(videos) = Videos::new() else { return };
     // How long a read is tried depends on its length: the first ones are of a long video, and end at once.
     for (what, fault, video, word) in [
         ("refused", Rule::new(Fault::Forbidden), "c.mkv", "access was refused (HTTP 403)"),
@@ -137,16 +131,16 @@ fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
 
 #[test]
 fn what_is_no_video_is_skipped_and_listed() {
-    let Some(videos) = Videos::plain() else { return };
+    let Some(videos) = Videos::new() else { return };
     let url = videos.server.url();
     let playlist = format!("#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n{url}/d.ts\n#EXT-X-ENDLIST\n");
-    fs::write(videos.path("videos/list.m3u8"), playlist).unwrap();
-    fs::write(videos.path("videos/page.mp4"), "<!DOCTYPE html><html><body>Sign in</body></html>").unwrap();
+    videos.write("videos/list.m3u8", playlist);
+    videos.write("videos/page.mp4", "<!DOCTYPE html><html><body>Sign in</body></html>");
     let names = ["a.mp4", "gone.mp4", "list.m3u8", "page.mp4", "b.mp4?signature=1"];
     let rows: String = names.iter().map(|name| format!("{url}/{name}\n")).collect();
-    fs::write(videos.path("urls.txt"), rows).unwrap();
+    videos.write("urls.txt", rows);
     videos.server.reset_counts();
-    let run = videos.run(&["pack", "urls.txt", "-o", "out", "--json", "--frames", "2"]);
+    let run = videos.vidrec(&["pack", "urls.txt", "-o", "out", "--json", "--frames", "2"]);
     assert_eq!(run.status.code(), Some(3), "{}", said(&run));
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let failures: Vec<_> =
@@ -161,19 +155,19 @@ fn what_is_no_video_is_skipped_and_listed() {
 
 #[test]
 fn what_nothing_can_be_listed_of_is_refused() {
-    let Some(videos) = Videos::plain() else { return };
+    let Some(videos) = Videos::new() else { return };
     let url = videos.server.url();
     for (input, word) in
         [(format!("{url}/"), "web servers do not list their files"), (format!("{url}/list.csv"), "copy the manifest")]
     {
-        let run = videos.run(&["pack", &input, "-o", "out"]);
+        let run = videos.vidrec(&["pack", &input, "-o", "out"]);
         assert_eq!(run.status.code(), Some(1), "{}", said(&run));
         assert!(said(&run).contains(word), "{}", said(&run));
     }
-    let run = videos.run(&["pack", &format!("{url}/a.mp4"), "-o", "out", "--storage", "no_such_option=hunter2"]);
+    let run = videos.vidrec(&["pack", &format!("{url}/a.mp4"), "-o", "out", "--storage", "no_such_option=hunter2"]);
     assert_eq!(run.status.code(), Some(1), "a wrong option is no fault of a video: {}", said(&run));
     assert!(!said(&run).contains("hunter2"), "{}", said(&run));
-    let run = videos.run(&["pack", &format!("{url}/a.mp4"), "-o", "out"]);
+    let run = videos.vidrec(&["pack", &format!("{url}/a.mp4"), "-o", "out"]);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
 }
 
@@ -182,36 +176,31 @@ fn remote_videos_have_their_sound_and_tracks() {
     if !has_ffmpeg() {
         return;
     }
-    let temp = tempfile::tempdir().unwrap();
-    fs::create_dir(temp.path().join("videos")).unwrap();
+    let room = Room::new();
     for (name, codec) in [("a.mp4", "aac"), ("b.mkv", "pcm_s16le"), ("c.ts", "mp2")] {
         let sources = "-f lavfi -i testsrc2=s=160x120:r=10:d=2 -f lavfi -i sine=d=2";
-        let how = format!("{sources} -bitexact -c:v mpeg2video -c:a {codec}");
-        ffmpeg_videos::make(&how, temp.path().join("videos").join(name));
+        room.make(&format!("videos/{name}"), &format!("{sources} -bitexact -c:v mpeg2video -c:a {codec}"));
     }
     // Values are below a root on this machine; where the root is remote, where the manifest is.
     for name in ["n.csv", "videos/n.csv"] {
         let lines: String = (0..20).map(|i| format!("{i}\n")).collect();
-        fs::write(temp.path().join(name), format!("n\n{lines}")).unwrap();
+        room.write(name, format!("n\n{lines}"));
     }
     let rows = "path,start,end,n,words\na.mp4,,,n.csv,\"[[0, 1, \"\"x\"\"]]\"\nb.mkv,0.5,1.5,n.csv,\nc.ts,,,,\n";
-    fs::write(temp.path().join("list.csv"), rows).unwrap();
-    let server = Origin::new(temp.path().join("videos")).start("127.0.0.1:0").unwrap();
+    room.write("list.csv", rows);
+    let server = Origin::serve(room.path("videos")).unwrap();
     let pack = |root: &str, out: &str, more: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        command.current_dir(temp.path()).args(["pack", "list.csv", "--root", root, "-o", out, "--frames", "4"]);
-        let audio = if more.contains(&"--audio") { &[][..] } else { &["--audio", "16000"] };
-        command.args(audio).args(more).args(["--track", "n=n,rate=10", "--track", "words=words,spans,partial"]);
-        let run = command.args(["--storage", "timeout=2"]).output().unwrap();
+        let tracks = ["--track", "n=n,rate=10", "--track", "words=words,spans,partial", "--storage", "timeout=2"];
+        let common = ["pack", "list.csv", "--root", root, "-o", out, "--frames", "4", "--audio", "16000"];
+        let run = room.vidrec(&[&common[..], &tracks, more].concat());
         assert_eq!(run.status.code(), Some(0), "{}", said(&run));
-        files(&temp.path().join(out))
+        files(&room.path(out))
     };
     let local = pack("videos", "local", &[]);
-    let set = vidrec::Dataset::open(temp.path().join("local")).unwrap();
+    let set = vidrec::Dataset::open(room.path("local")).unwrap();
     let names = |i: u64| set.clip(i).unwrap().tracks().unwrap().names().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!([0, 1, 2].map(names), [vec!["n", "words", "audio"], vec!["n", "audio"], vec!["audio"]]);
     assert!(pack(&server.url(), "remote", &[]) == local);
-    assert!(pack(&server.url(), "stereo", &["--audio", "8000:stereo"]).len() == local.len());
     // What passes changes nothing, in the sound as in the pictures.
     server.rules().add(Rule::new(Fault::Reset { after: 5000 }).nth(3));
     assert!(pack(&server.url(), "faulty", &[]) == local);

@@ -6,18 +6,15 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use vidrec::{Dataset, TrackCoding, TrackTiming, TrackType};
 
-use crate::common::program_runs::{show, stderr};
-use crate::pack::support::Room;
+use crate::common::rich::assert_verifies;
+use crate::pack::support::{Room, facts};
 
 /// Packs, with this status, and proves the data set.
 #[track_caller]
 fn packed(videos: &Room, status: i32, input: &str, more: &[&str]) -> (Dataset, Value) {
-    let run = videos.pack(input, &[more, &["--json"]].concat());
-    assert_eq!(run.status.code(), Some(status), "{}", show(&run));
-    let report =
-        vidrec::verify(videos.path("set"), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
-    assert!(report.problems.is_empty(), "{:?}", report.problems);
-    (Dataset::open(videos.path("set")).unwrap(), serde_json::from_slice(&run.stdout).unwrap())
+    let report = videos.report(status, input, more);
+    assert_verifies(&videos.path("set"));
+    (videos.set(), report)
 }
 
 /// What `ffmpeg` makes of the sound of a file.
@@ -142,7 +139,7 @@ fn gaps_are_silent_and_counted() {
     assert!((found.len() as i64 - 32_000).abs() < 800, "in step with the frames: {}", found.len());
     let silent = found[9000..15_000].iter().all(|&n| n == 0);
     assert!(silent && found[17_000..18_000].iter().any(|n| n.abs() > 1000));
-    let video: Value = set.clip(0).unwrap().attributes().unwrap().get("video").unwrap().unwrap();
+    let video = facts(&set.clip(0).unwrap());
     let silent = video["audio"]["silent_samples"].as_i64().unwrap();
     assert!((silent - 22_050).abs() < 2000 && video["audio"]["gaps"] == 1, "{video}");
 }
@@ -196,12 +193,6 @@ fn sound_and_its_channels_are_refused_where_they_make_no_sense() {
     let videos = Room::new();
     videos.make("a.mp4", &format!("{SWEEP} -c:v mpeg4 -c:a aac"));
     videos.write("list.jsonl", "{\"path\": \"a.mp4\", \"x\": [1, 2]}\n");
-    for (more, part) in [
-        (&["--audio", "stereo"][..], "--audio"),
-        (&["--audio", "10"], "1000 to 384000"),
-        (&["--audio", "8000", "--track", "audio=x,frames"], "--track"),
-    ] {
-        let run = videos.pack("list.jsonl", more);
-        assert!(matches!(run.status.code(), Some(1 | 2)) && stderr(&run).contains(part), "{}", show(&run));
-    }
+    videos.says(2, "list.jsonl", &["--audio", "10"], &["1000 to 384000"]);
+    videos.says(2, "list.jsonl", &["--audio", "8000", "--track", "audio=x,frames"], &["--track"]);
 }

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use vidrec::Dataset;
+use serde_json::Value;
+use vidrec::{Clip, Dataset};
 
 use crate::common::ffmpeg_videos;
-use crate::common::program_runs::show;
+use crate::common::program_runs::{show, stderr};
 
 /// A folder for a test, with what it makes in it.
 pub struct Room(tempfile::TempDir);
@@ -55,6 +56,37 @@ impl Room {
     pub fn packed(&self, input: impl AsRef<OsStr>, more: &[&str]) -> Dataset {
         let run = self.pack(input, more);
         assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+        self.set()
+    }
+
+    /// Packs with this status, and returns the report.
+    #[track_caller]
+    pub fn report(&self, status: i32, input: impl AsRef<OsStr>, more: &[&str]) -> Value {
+        let run = self.pack(input, &[more, &["--json"]].concat());
+        assert_eq!(run.status.code(), Some(status), "{}", show(&run));
+        serde_json::from_slice(&run.stdout).unwrap()
+    }
+
+    /// Packs with this status, and says all of these words on standard error.
+    #[track_caller]
+    pub fn says(&self, status: i32, input: impl AsRef<OsStr>, more: &[&str], words: &[&str]) {
+        let run = self.pack(input, more);
+        let said = stderr(&run);
+        assert_eq!(run.status.code(), Some(status), "{more:?}: {said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{more:?} does not say {words:?}: {said}");
+    }
+
+    pub fn set(&self) -> Dataset {
         Dataset::open(self.path("set")).unwrap()
     }
+}
+
+/// The frames of the source that a clip has.
+pub fn indexes(clip: &Clip<'_>) -> Vec<u32> {
+    clip.frames().map(|frame| frame.unwrap().source_index().unwrap()).collect()
+}
+
+/// What a clip says of its video.
+pub fn facts(clip: &Clip<'_>) -> Value {
+    clip.attributes().unwrap().get("video").unwrap().unwrap()
 }

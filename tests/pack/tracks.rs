@@ -1,19 +1,28 @@
 //! `vidrec pack --track`: numbers and texts from the files and lists that a manifest names, beside the frames.
 
 use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::process::{Command, Output};
 
-use crate::common::ffmpeg_videos;
-use crate::common::skip::has_decoder_faults;
-use crate::common::tree;
-use crate::common::until::until;
 use serde_json::{Value, json};
 use vidrec::{Clip, Dataset, TrackTiming, TrackType};
 
+use crate::common::program_runs::{show, stderr};
+use crate::common::rich::assert_verifies;
+use crate::common::skip::has_decoder_faults;
+use crate::common::until::until;
+use crate::common::{ffmpeg_videos, tree};
+use crate::pack::support::{Room, indexes};
+
 /// Videos of a second, with ten frames, and files of values beside them.
-pub(crate) struct Videos {
-    temp: tempfile::TempDir,
+pub(crate) struct Videos(Room);
+
+impl Deref for Videos {
+    type Target = Room;
+
+    fn deref(&self) -> &Room {
+        &self.0
+    }
 }
 
 const MS: i64 = 1_000_000;
@@ -31,17 +40,12 @@ fn f32s(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
 
 impl Videos {
     pub(crate) fn make(count: usize) -> Self {
-        let videos = Videos { temp: tempfile::tempdir().unwrap() };
-        fs::create_dir(videos.path("in")).unwrap();
+        let videos = Videos(Room::new());
         for i in 0..count {
             let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 30);
             ffmpeg_videos::make(&format!("-f lavfi -i {source} -c:v mpeg4"), videos.path(&format!("in/{i}.mp4")));
         }
         videos
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.temp.path().join(name)
     }
 
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
@@ -56,13 +60,8 @@ impl Videos {
 
     fn command(&self, out: &str, more: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        command.current_dir(self.temp.path()).args(["pack", "in/list.jsonl", "-o", out, "-n", "4"]).args(more);
+        command.current_dir(self.path("")).args(["pack", "in/list.jsonl", "-o", out, "-n", "4"]).args(more);
         command
-    }
-
-    pub(crate) fn vidrec(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
-        command.current_dir(self.temp.path()).args(arguments).output().unwrap()
     }
 
     pub(crate) fn pack(&self, out: &str, more: &[&str]) -> Output {
@@ -73,10 +72,8 @@ impl Videos {
     #[track_caller]
     pub(crate) fn whole(&self, out: &str, more: &[&str]) -> Dataset {
         let run = self.pack(out, more);
-        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
-        let report =
-            vidrec::verify(self.path(out), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
-        assert!(report.problems.is_empty(), "{:?}", report.problems);
+        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+        assert_verifies(&self.path(out));
         Dataset::open(self.path(out)).unwrap()
     }
 }
@@ -105,27 +102,19 @@ fn every_timing(videos: &Videos, count: usize) -> Vec<&'static str> {
             "states": format!("state{i}.npy"), "gazes": format!("gaze{i}.csv"), "words": words, "weights": weight,
         });
         if i == 1 {
-            ["actions", "gazes", "words", "weights"]
-                .iter()
-                .for_each(|key| drop(row.as_object_mut().unwrap().remove(*key)));
+            row.as_object_mut().unwrap().retain(|key, _| ["path", "label", "fps", "states"].contains(&key.as_str()));
         }
         row
     };
     videos.list((0..count).map(row));
-    let action = "action=actions,rate=20";
-    let gaze = "gaze=gazes,times=t,unit=us,type=f32";
-    vec![
-        "--track",
-        action,
-        "--track",
+    let specs = [
+        "action=actions,rate=20",
         "state=states,frames",
-        "--track",
-        gaze,
-        "--track",
+        "gaze=gazes,times=t,unit=us,type=f32",
         "caption=words,spans",
-        "--track",
         "weight=weights,every-frame,type=f32",
-    ]
+    ];
+    specs.into_iter().flat_map(|spec| ["--track", spec]).collect()
 }
 
 #[test]
@@ -146,8 +135,7 @@ fn tracks_of_every_timing_are_packed() {
         assert_eq!(times(&clip, "action")[..3], [0, 50 * MS, 100 * MS]);
         let state = clip.track("state").unwrap().unwrap();
         // The centers of four segments of ten frames.
-        let chosen: Vec<i64> = clip.frames().map(|f| f.unwrap().source_index().unwrap().into()).collect();
-        let expected: Vec<i64> = chosen.iter().map(|frame| 10 * i64::from(i) + frame).collect();
+        let expected: Vec<i64> = indexes(&clip).into_iter().map(|frame| 10 * i64::from(i) + i64::from(frame)).collect();
         assert_eq!(state.numbers::<i64>().unwrap()[..], expected);
         assert_eq!(f32_values(&clip, "gaze"), (0..5).flat_map(|k| [i as f32, k as f32]).collect::<Vec<_>>());
         assert_eq!(times(&clip, "gaze"), [0, 200, 400, 600, 800].map(|t| t * MS));
@@ -163,8 +151,7 @@ fn tracks_of_every_timing_are_packed() {
     assert!(clip.track("state").unwrap().is_some() && clip.track("action").unwrap().is_none());
     let settings: Vec<String> = set.to_json().settings.get("track").unwrap().unwrap();
     assert_eq!(settings[0], "action=actions,rate=20");
-    let said =
-        String::from_utf8(videos.pack("set", &[&specs[..], &["--if-exists", "replace"]].concat()).stderr).unwrap();
+    let said = stderr(&videos.pack("set", &[&specs[..], &["--if-exists", "replace"]].concat()));
     assert!(said.contains(r#"tracks from "actions""#) && said.contains(r#"attributes "fps""#), "{said}");
     let report = Command::new("python3").arg("format-spec/verify.py").arg(videos.path("set")).output().unwrap();
     assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stdout));
@@ -185,8 +172,7 @@ fn segments_have_their_part_of_the_tracks() {
     let clip = set.clip(0).unwrap();
     assert_eq!(f32_values(&clip, "a"), (40..80).map(|k| k as f32).collect::<Vec<_>>());
     assert_eq!(times(&clip, "a")[..2], [400 * MS, 410 * MS]);
-    let frames: Vec<_> = clip.frames().map(|frame| frame.unwrap().source_index().unwrap()).collect();
-    assert_eq!((frames, f32_values(&clip, "own")), (vec![4, 5, 6, 7], vec![1.0, 2.0, 3.0, 4.0]));
+    assert_eq!((indexes(&clip), f32_values(&clip, "own")), (vec![4, 5, 6, 7], vec![1.0, 2.0, 3.0, 4.0]));
     let words = clip.track("words").unwrap().unwrap();
     assert_eq!((words.len(), words.text(0), words.text(1)), (2, Some("x".into()), Some("y".into())));
     assert_eq!(words.time_ns(0).unwrap(), 400 * MS, "cut at the start of the segment");
@@ -265,7 +251,7 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
         let first = json!({"path": "0.mp4", "a": "good.npy", "t": t});
         videos.list([first, json!({"path": "1.mp4", "a": cell, "t": times})]);
         let run = videos.pack("set", &["--if-exists", "replace", "--track", spec]);
-        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        let said = stderr(&run);
         if parts.is_empty() {
             assert_eq!(run.status.code(), Some(0), "{spec} {cell}: {said}");
             continue;
@@ -295,9 +281,9 @@ fn specs_that_make_no_sense_are_refused_before_the_work() {
         (&["--track", "a=a,frames,clock=segment", "--segments", "ignore"], "--segments"),
     ] {
         let run = videos.pack("set", more);
-        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        let said = stderr(&run);
         assert!(matches!(run.status.code(), Some(1 | 2)) && said.contains(part), "{more:?}: {said}");
-        assert!(!videos.path("set/dataset.json").exists());
+        assert!(!videos.path("set").exists());
     }
 }
 
@@ -311,14 +297,15 @@ fn a_pack_of_tracks_is_resumed_unless_a_file_of_values_changed() {
     let with = |more: &[&'static str]| [&specs[..], &["--shards", "4", "-j", "1"], more].concat();
     videos.whole("whole", &with(&[]));
     let mut child = videos.command("set", &with(&[])).env("VIDREC_DECODER_FAULT", "hang:2.mp4").spawn().unwrap();
-    until("two shards are finished", || videos.path("set/.vidrec.pack/parts/00001.json").exists());
+    let receipt = videos.path("set").join(".vidrec.pack/parts/00001.json");
+    until("two shards are finished", || receipt.exists());
     child.kill().unwrap();
     child.wait().unwrap();
     let path = videos.path("in/action0.npy");
     let (values, time) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());
     videos.write("action0.npy", npy("<f4", "21, 2", &f32s([0.0; 42])));
     let resumed = videos.pack("set", &with(&["--if-exists", "resume"]));
-    let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
+    let said = stderr(&resumed);
     assert!(resumed.status.code() == Some(1) && said.contains("action0.npy changed"), "{said}");
     fs::write(&path, values).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
@@ -339,7 +326,7 @@ fn each_draw_has_the_values_of_its_own_frames() {
     assert_eq!(set.len(), 6);
     let mut chosen = Vec::new();
     for (clip, i) in set.clips().map(Result::unwrap).zip([0, 0, 0, 1, 1, 1]) {
-        let frames: Vec<u32> = clip.frames().map(|frame| frame.unwrap().source_index().unwrap()).collect();
+        let frames = indexes(&clip);
         let wanted: Vec<f32> = frames.iter().map(|&frame| (100 * i + frame) as f32).collect();
         assert_eq!(f32_values(&clip, "n"), wanted);
         let all: Vec<f32> = (0..10).map(|k| (100 * i + k) as f32).collect();
@@ -357,10 +344,8 @@ fn times_follow_a_clock_that_begins_elsewhere() {
     let sources = "-f lavfi -i sine=d=1.3 -itsoffset 0.3 -f lavfi -i testsrc2=s=64x48:r=10:d=1";
     let how = "-map 1:v -map 0:a -c:v mpeg2video -c:a mp2 -muxdelay 0 -output_ts_offset 100";
     ffmpeg_videos::make(&format!("{sources} {how}"), videos.path("in/late.ts"));
-    let mut probe = Command::new("ffprobe");
-    probe.args("-v error -show_entries format=start_time -of csv=p=0".split(' ')).arg(videos.path("in/late.ts"));
-    let start = String::from_utf8(probe.output().unwrap().stdout).unwrap();
-    let start = (start.trim().parse::<f64>().unwrap() * 1e9) as i64;
+    let start = ffmpeg_videos::probe(&videos.path("in/late.ts"), "format=start_time")[0][0].clone();
+    let start = (start.parse::<f64>().unwrap() * 1e9) as i64;
     assert!(start > 90_000 * MS, "{start}");
     let ramp: Vec<u32> = (0..13).collect();
     let t: Vec<f64> = ramp.iter().map(|&i| f64::from(i) / 10.0).collect();

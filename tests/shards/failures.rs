@@ -142,15 +142,6 @@ fn videos_that_are_skipped_as_asked_are_no_failures() {
     assert_eq!((&report["failed"], &report["failures"][0]["stage"]), (&1.into(), &"short".into()), "{report}");
 }
 
-#[test]
-fn a_video_over_its_limits_fails_alone() {
-    let videos = Videos::make(2);
-    let report = report(&videos.packs(1, "set", &["--max-pixels=3000", "--json"]));
-    assert_eq!(report["failed"], 3, "{report}");
-    assert!(report["failures"][0]["error"].as_str().unwrap().contains("64x48"), "{report}");
-    videos.packs(3, "set", &["--max-pixels=4096", "--if-exists", "replace"]);
-}
-
 /// A Matroska file that was cut off gives no error in FFmpeg.
 #[test]
 fn a_file_that_was_cut_off_is_reported() {

@@ -1,73 +1,18 @@
 //! Nothing is lost: packs that are killed, starved of space or interrupted are resumed, to the same bytes.
 //! `tests/faults` kills them at each of their steps.
-//!
-//! `VIDREC_SOAK=1` kills a hundred packs at random moments instead of some.
 
 use std::fs;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::common::skip::has_decoder_faults;
 use crate::common::tree;
 use crate::common::until::until;
-use crate::shards::support::{Files, Gate, Running, Videos, is_whole, open, sha256, show, stderr, stdout};
+use crate::shards::support::{Gate, Videos, open, sha256, show, stderr, stdout};
 
 const RESUME: [&str; 2] = ["--if-exists", "resume"];
 const REPLACE: [&str; 2] = ["--if-exists", "replace"];
-
-/// Into an empty folder, or over another data set, which stays until the new one is there.
-#[test]
-fn killed_at_random_times_it_resumes_to_the_same_bytes() {
-    let videos = Videos::make(20);
-    let old = videos.whole("old", &["-n", "2"]);
-    let begin = Instant::now();
-    let whole = videos.whole("whole", &[]);
-    let takes = begin.elapsed().as_millis() as u64;
-    let mut seed = u64::from(std::process::id()) | 1;
-    let mut killed = 0;
-    for round in 0..if std::env::var_os("VIDREC_SOAK").is_some() { 100 } else { 2 } {
-        let (how, threads) = if round % 2 == 0 { (REPLACE, "3") } else { (RESUME, "1") };
-        videos.remove("set");
-        if how == REPLACE {
-            videos.whole("set", &["-n", "2"]);
-        }
-        // Later ones have more time, so that there is an end.
-        for attempt in 1.. {
-            let mut child = Running::of(videos.pack("set", &[&how[..], &["-j", threads]].concat()));
-            sleep(Duration::from_millis(random(&mut seed) % (takes * attempt / 2 + 1)));
-            let has_ended = child.has_ended();
-            child.signal(if random(&mut seed).is_multiple_of(2) { "KILL" } else { "TERM" });
-            let run = child.output();
-            let text = format!("seed {seed}, round {round}, attempt {attempt}: {}", show(&run));
-            assert!(matches!(run.status.code(), None | Some(3 | 130)), "{text}");
-            let mut files = videos.files("set");
-            files.retain(|name, _| !name.starts_with(".vidrec"));
-            if run.status.code() == Some(3) {
-                assert_eq!(videos.alone("set"), whole, "{text}");
-                break;
-            }
-            killed += u32::from(!has_ended);
-            if files.contains_key("dataset.json") {
-                is_whole(&videos.path("set"));
-                let is = |wanted: &Files| wanted.iter().all(|(name, digest)| files.get(name) == Some(digest));
-                assert!(is(&whole) || (how == REPLACE && is(&old)), "{text}");
-            } else {
-                assert!(how == RESUME, "the old data set is gone: {text}");
-            }
-        }
-    }
-    assert!(killed > 0, "none was killed before its end");
-}
-
-/// A number that looks random.
-fn random(seed: &mut u64) -> u64 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    *seed
-}
 
 /// However few videos are left, and however it packs.
 #[test]

@@ -158,7 +158,7 @@ impl Videos {
     /// Starts a pack with this fault of the decoder.
     pub fn start(&self, mut command: Command, fault: &str) -> Running {
         command.env("VIDREC_DECODER_FAULT", fault);
-        Running::of(command)
+        Running(Some(command.spawn().unwrap()))
     }
 
     /// The number of shards that an interrupted pack has finished.
@@ -233,16 +233,8 @@ pub fn sha256(path: &Path) -> String {
 pub struct Running(Option<Child>);
 
 impl Running {
-    pub fn of(mut command: Command) -> Self {
-        Running(Some(command.spawn().unwrap()))
-    }
-
     pub fn id(&self) -> u32 {
         self.0.as_ref().unwrap().id()
-    }
-
-    pub fn has_ended(&mut self) -> bool {
-        self.0.as_mut().unwrap().try_wait().unwrap().is_some()
     }
 
     /// Sends a signal, unless it has ended.

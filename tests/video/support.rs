@@ -70,35 +70,15 @@ fn spread(i: u32, count: u32, n: u32) -> u32 {
 
 /// The times that `ffprobe` gives for all frames of the first real video stream, in the stream's time base.
 pub fn probe_times(path: &Path) -> Vec<i64> {
-    let run = Command::new("ffprobe")
-        .args([
-            "-v",
-            "error",
-            "-select_streams",
-            "V:0",
-            "-show_entries",
-            "frame=best_effort_timestamp",
-            "-of",
-            "default=nk=1:nw=1",
-        ])
-        .arg(path)
-        .output()
-        .unwrap();
-    let text = String::from_utf8(run.stdout).unwrap();
     // Side data of a frame adds lines that are no numbers.
-    text.lines().filter_map(|l| l.parse().ok()).collect()
+    let frames = ffmpeg_videos::probe(path, "frame=best_effort_timestamp");
+    frames.iter().filter_map(|fields| fields[0].parse().ok()).collect()
 }
 
 /// Presentation and decoding time of each packet of the first video stream, in the file's order.
 pub fn packet_times(path: &Path) -> Vec<(i64, i64)> {
-    let mut probe = Command::new("ffprobe");
-    probe.args(["-v", "error", "-select_streams", "V:0", "-show_entries", "packet=pts,dts", "-of", "csv=p=0"]);
-    let text = String::from_utf8(probe.arg(path).output().unwrap().stdout).unwrap();
-    let numbers = |line: &str| {
-        let (pts, dts) = line.split_once(',')?;
-        Some((pts.parse().ok()?, dts.trim_end_matches(',').parse().ok()?))
-    };
-    text.lines().filter_map(numbers).collect()
+    let numbers = |fields: &Vec<String>| Some((fields.first()?.parse().ok()?, fields.get(1)?.parse().ok()?));
+    ffmpeg_videos::probe(path, "packet=pts,dts").iter().filter_map(numbers).collect()
 }
 
 /// The lowest PSNR, in dB over R, G and B, of the video's frames against the `ffmpeg` program's own pictures at the same

@@ -48,12 +48,10 @@ fn one_frame_out_of_order_changes_no_other() {
     let (before, now) = (pictures(&before), pictures(&video));
     for (pts, picture) in &now {
         // What is on the screen at a time is the picture of the packet with this time.
-        let own = if *pts == first {
-            second
-        } else if *pts == second {
-            first
-        } else {
-            *pts
+        let own = match *pts {
+            pts if pts == first => second,
+            pts if pts == second => first,
+            pts => pts,
         };
         assert!(*picture == before[&own], "the picture at {pts}");
     }
@@ -96,12 +94,10 @@ fn a_swap_is_no_clock_that_begins_again() {
     let (before, video) = (all(&intact, SIZE).unwrap(), all(&swapped, SIZE).unwrap());
     assert_eq!(times(&video), times(&before));
     for (i, frame) in video.frames.iter().enumerate() {
-        let own = if i == 10 {
-            13
-        } else if i == 13 {
-            10
-        } else {
-            i
+        let own = match i {
+            10 => 13,
+            13 => 10,
+            _ => i,
         };
         assert!(frame.image == before.frames[own].image, "frame {i}");
     }

@@ -178,25 +178,4 @@ mod tests {
         }
         assert!(number::<u8>("seed", "256").is_err(), "a number that does not fit the type");
     }
-
-    #[test]
-    fn whole_numbers_are_read_from_text_as_well() {
-        #[derive(Deserialize)]
-        struct Both(#[serde(deserialize_with = "whole")] u64, #[serde(deserialize_with = "whole_or_none")] Option<u64>);
-        let Both(one, other) = serde_json::from_str("[\"18446744073709551615\", 3]").unwrap();
-        assert_eq!((one, other), (u64::MAX, Some(3)));
-        assert!(serde_json::from_str::<Both>("[1, null]").unwrap().1.is_none());
-        assert!(serde_json::from_str::<Both>("[1.5, null]").is_err());
-    }
-
-    #[test]
-    fn seconds_read_back_as_themselves() {
-        for text in ["0", "10", "0.5"] {
-            assert_eq!(text.parse::<Seconds>().unwrap().to_string(), text);
-        }
-        for bad in ["", "-1", "nan", "inf", "1 s"] {
-            assert!(bad.parse::<Seconds>().is_err(), "{bad}");
-        }
-        assert!(Seconds::above_zero("0").is_err() && Seconds::above_zero("0.1").is_ok());
-    }
 }

@@ -253,64 +253,9 @@ pub(crate) fn is_set(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use serde_json::json;
 
     use super::*;
-    use crate::arguments::Seconds;
-    use crate::plan::SegmentClock;
-    use crate::video::{AudioChannels, AudioOptions, FrameSize};
-    use crate::work::{FrameChoice, MaxFailures, Quality};
-    use vidrec_core::dataset::writer::Sharding;
-    use vidrec_core::dataset::writer::SoundCoding;
-    use vidrec_format::sampler::{RateRule, Rule, ShortVideo};
-    use vidrec_jpeg::QualityTarget;
-
-    fn other() -> PackOptions {
-        PackOptions {
-            input: InputOptions {
-                root: Some("s3://bucket/videos".into()),
-                split: Some("train".into()),
-                classes: Some("classes.txt".into()),
-                path_column: Some("clip".into()),
-                label_column: Some("class".into()),
-                caption_column: Some("text".into()),
-                start_column: Some("from".into()),
-                end_column: Some("to".into()),
-                segments: SegmentClock::FirstFrame,
-                outside: true,
-                picture_fps: Some("30000/1001".parse().unwrap()),
-                track: vec!["a=b,rate=50,nan".parse().unwrap()],
-                audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo, coding: SoundCoding::Flac }),
-                shuffle_seed: Some(u64::MAX),
-                ..InputOptions::default()
-            },
-            frames: FrameOptions {
-                frames: FrameChoice::At(RateRule::Fps("29.97".parse().unwrap())),
-                sample: Rule::Uniform,
-                short: ShortVideo::Skip,
-                draws: 1,
-                seed: u64::MAX,
-                max_frames: Some(5),
-                cut: true,
-                decode_all: true,
-            },
-            pictures: PictureOptions {
-                size: FrameSize::ShortSideAlways(64),
-                quality: Quality::Least(QualityTarget::Ssim(0.975)),
-                effort: 0,
-                reduce_depth: true,
-            },
-            limits: LimitOptions {
-                max_failures: Some(MaxFailures::Percent(1.5)),
-                timeout: Seconds(Duration::from_nanos(1_234_567_891)),
-                max_pixels: 9,
-                shards: Some(Sharding::Each(1000)),
-            },
-            ..PackOptions::default()
-        }
-    }
 
     #[test]
     fn the_stored_settings_stay_the_same() {
@@ -320,24 +265,29 @@ mod tests {
             "scaling": "bicubic", "chroma": "4:2:0",
         });
         assert_eq!(PackOptions::default().settings().unwrap(), JsonObject::of(expected).unwrap());
-        let expected = json!({
-            "split": "train", "path_column": "clip", "label_column": "class", "caption_column": "text",
-            "start_column": "from", "end_column": "to", "segments": "first-frame", "picture_fps": "30000/1001", "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
-            "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX, "max_frames": 5,
-            "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975", "effort": 0,
-            "reduce_depth": true, "max_pixels": 9,
-            "scaling": "bicubic", "chroma": "4:2:0",
-        });
-        assert_eq!(other().settings().unwrap(), JsonObject::of(expected).unwrap());
-        let from = json!({"inputs": ["a"], "root": "s3://bucket/videos", "classes": "classes.txt", "outside": true});
-        assert_eq!(other().packed_from(&["a".into()]).unwrap(), JsonObject::of(from).unwrap());
-    }
 
-    #[test]
-    fn options_read_back_as_themselves() {
-        for options in [PackOptions::default(), other()] {
-            assert_eq!(PackOptions::from_json(&options.to_json().unwrap()).unwrap(), options);
-        }
+        let places = json!({"root": "s3://bucket/videos", "classes": "classes.txt", "outside": true});
+        let limits = json!({"max_failures": "1.5%", "timeout": 1.234_567_891, "shards": "each:1000"});
+        let stored = json!({
+            "split": "train", "path_column": "clip", "label_column": "class", "caption_column": "text",
+            "start_column": "from", "end_column": "to", "segments": "first-frame", "picture_fps": "30000/1001",
+            "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
+            "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX,
+            "max_frames": 5, "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975",
+            "effort": 0, "reduce_depth": true, "max_pixels": 9,
+        });
+        let merged = |parts: &[&Value]| -> Map<String, Value> {
+            parts.iter().flat_map(|part| part.as_object().unwrap().clone()).collect()
+        };
+        let options = PackOptions::from_map(merged(&[&places, &limits, &stored])).unwrap();
+        let fixed = json!({"scaling": "bicubic", "chroma": "4:2:0"});
+        assert_eq!(options.settings().unwrap().0, merged(&[&stored, &fixed]));
+        assert_eq!(options.packed_from(&["a".into()]).unwrap().0, merged(&[&places, &json!({"inputs": ["a"]})]));
+        assert_eq!(
+            options.to_object().unwrap().0,
+            merged(&[&places, &limits, &stored]),
+            "they read back as themselves"
+        );
     }
 
     #[test]

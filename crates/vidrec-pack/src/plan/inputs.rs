@@ -421,12 +421,6 @@ mod tests {
     }
 
     #[test]
-    fn files_have_no_label_and_any_ending() {
-        let dir = tree(&["odd.name"]);
-        assert_eq!(short(&plan(dir.path().join("odd.name")).unwrap()), [("odd.name", None, "")]);
-    }
-
-    #[test]
     fn a_list_in_utf_16_is_a_list_and_a_bad_row_is_in_every_split() {
         let dir = tree(&["a.mp4"]);
         let wide: Vec<u8> = "\u{feff}file_name\na.mp4\n".encode_utf16().flat_map(u16::to_be_bytes).collect();

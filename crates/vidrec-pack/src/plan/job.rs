@@ -144,22 +144,3 @@ impl FoundVideo {
         Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn an_object_goes_in_and_comes_out() {
-        let mut attributes = Attributes::default();
-        assert_eq!((attributes.as_json(), attributes.to_map().len()), ("", 0));
-        attributes.insert("a", "x\"y");
-        attributes.insert("b", vec![1, 2]);
-        attributes.insert("a", 3);
-        assert_eq!(attributes.as_json(), r#"{"a":3,"b":[1,2]}"#);
-        assert_eq!(Value::Object(attributes.to_map()), json!({"a": 3, "b": [1, 2]}));
-        assert_eq!(Attributes::from_map(attributes.to_map()), attributes);
-    }
-}

@@ -125,9 +125,4 @@ mod tests {
         twice.merge(tally);
         assert_eq!(twice.into_list().iter().map(|p| p.files).sum::<u64>(), 400);
     }
-
-    #[test]
-    fn endings_are_in_lower_case() {
-        assert_eq!(kind_by_ending(Path::new("a/b.SRT")), ".srt");
-    }
 }

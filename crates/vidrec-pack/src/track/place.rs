@@ -380,17 +380,6 @@ mod tests {
     }
 
     #[test]
-    fn values_with_times_are_cut() {
-        let timed = || RawTrack { starts: (0..10).map(|i| i * 100 * MS).collect(), ..raw(10) };
-        let part = placed("a=a,times=t", timed(), Some((450 * MS, 700 * MS))).unwrap();
-        assert_eq!(part, (TrackValues::U8(vec![5, 6]), TrackTimes::Times(vec![2500 * MS, 2600 * MS])));
-        assert!(refused("a=a,times=t", RawTrack { starts: vec![0], ..raw(10) }, None).contains("one time for each"));
-        let mut back = timed();
-        back.starts.swap(3, 4);
-        assert!(refused("a=a,times=t", back, None).contains("times run backwards"));
-    }
-
-    #[test]
     fn spans_are_cut_at_the_edges_of_a_segment() {
         let spans = |spans: &[(i64, i64)]| RawTrack {
             values: Array::row(TrackValues::Texts((0..spans.len()).map(|i| i.to_string()).collect())),
@@ -409,24 +398,6 @@ mod tests {
     }
 
     #[test]
-    fn values_of_frames_follow_their_frames() {
-        assert_eq!(placed("a=a,frames", raw(10), None).unwrap(), (TrackValues::U8(vec![4, 5]), TrackTimes::Frames));
-        let segment = Some((300 * MS, 600 * MS));
-        let own = placed("a=a,frames,clock=segment", raw(3), segment).unwrap();
-        assert_eq!(own.0, TrackValues::U8(vec![1, 2]));
-        let every = placed("a=a,every-frame", raw(10), segment).unwrap();
-        let times = [2300, 2400, 2500].map(|t| t * MS).to_vec();
-        assert_eq!(every, (TrackValues::U8(vec![3, 4, 5]), TrackTimes::Times(times)));
-        assert!(refused("a=a,frames", raw(9), None).contains("expected 10 values, found 9"));
-    }
-}
-
-#[cfg(test)]
-mod times_tests {
-    use super::*;
-    use vidrec_core::dataset::writer::TrackValues;
-
-    #[test]
     fn times_are_read_in_their_unit() {
         let floats = Array::row(TrackValues::F64(vec![0.5, 1.25]));
         assert_eq!(nanoseconds(&floats, None).unwrap(), [500_000_000, 1_250_000_000]);
@@ -441,18 +412,6 @@ mod times_tests {
         let large = Array::row(TrackValues::I64(vec![i64::MAX]));
         assert!(nanoseconds(&large, Some(TimeUnit::Seconds)).is_err());
     }
-
-    #[test]
-    fn times_that_run_backwards_are_named() {
-        check_order(&[1, 1, 2], "times").unwrap();
-        let e = check_order(&[0, 2_000_000_000, 1_500_000_000], "times").unwrap_err().to_string();
-        assert_eq!(e, "times run backwards: found 1.5 s at value 2, after 2 s");
-    }
-}
-
-#[cfg(test)]
-mod window_tests {
-    use super::*;
 
     #[test]
     fn a_segment_has_its_start_and_not_its_end() {

@@ -157,30 +157,3 @@ pub(super) fn shortage(e: &ffmpeg_next::Error) -> Option<Shortage> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_that_mean_nothing_are_no_errors_of_the_system() {
-        let other = |errno| ffmpeg_next::Error::Other { errno };
-        for (errno, wrong) in [(1, "permitted"), (16, "busy"), (13, "denied")] {
-            let text = words(&other(errno), Some("bad header"));
-            assert!(text == "FFmpeg rejects the data (bad header)" && !text.contains(wrong), "{text}");
-            assert!(!words(&other(errno), None).contains(wrong));
-        }
-        assert_eq!(words(&other(EINVAL), None), "Invalid argument");
-        assert!(words(&other(ENOMEM), Some("no frame")).ends_with(" (no frame)"));
-    }
-
-    #[test]
-    fn sizes_are_read_from_messages() {
-        assert_eq!(refused_size("Picture size 40000x30000 is invalid"), Some((40_000, 30_000)));
-        let long = "packet 0: Invalid argument (Picture size 2048x1536 exceeds specified max pixel count 9, see";
-        assert_eq!(refused_size(long), Some((2048, 1536)));
-        for text in ["", "Picture size ", "Picture size x", "Picture size 5x-7 is invalid", "no size"] {
-            assert_eq!(refused_size(text), None, "{text}");
-        }
-    }
-}

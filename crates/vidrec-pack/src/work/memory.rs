@@ -130,16 +130,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_shared_out_than_there_is() {
+    fn no_more_is_shared_out_than_there_is_and_who_needs_more_is_alone() {
         let (memory, used, most) = (MemoryBound::new(100), AtomicU64::new(0), AtomicU64::new(0));
         thread::scope(|scope| {
             for thread in 0..6u64 {
                 let (memory, used, most) = (&memory, &used, &most);
                 scope.spawn(move || {
                     for k in 0..200 {
+                        let is_large = (thread + k) % 20 == 0;
                         let bytes = 1 + (thread * 31 + k * 17) % 90;
-                        let _share = memory.share(bytes);
-                        most.fetch_max(used.fetch_add(bytes, SeqCst) + bytes, SeqCst);
+                        let _share = memory.share(if is_large { u64::MAX } else { bytes });
+                        let all = used.fetch_add(bytes, SeqCst) + bytes;
+                        assert!(!is_large || all == bytes, "others have {}", all - bytes);
+                        most.fetch_max(all, SeqCst);
                         thread::yield_now();
                         used.fetch_sub(bytes, SeqCst);
                     }
@@ -148,26 +151,6 @@ mod tests {
         });
         let most = most.into_inner();
         assert!((50..=100).contains(&most), "{most}");
-    }
-
-    #[test]
-    fn one_that_needs_more_than_all_is_alone() {
-        let (memory, holders) = (MemoryBound::new(10), AtomicU64::new(0));
-        thread::scope(|scope| {
-            for thread in 0..4u64 {
-                let (memory, holders) = (&memory, &holders);
-                scope.spawn(move || {
-                    let large = thread % 2 == 0;
-                    for _ in 0..50 {
-                        let _share = memory.share(if large { u64::MAX } else { 4 });
-                        let others = holders.fetch_add(1, SeqCst);
-                        assert!(!large || others == 0);
-                        thread::yield_now();
-                        holders.fetch_sub(1, SeqCst);
-                    }
-                });
-            }
-        });
         assert_eq!(memory.state.lock().decoding, 0);
     }
 

@@ -288,27 +288,6 @@ mod tests {
     }
 
     #[test]
-    fn a_near_name_is_offered_only_for_a_column_that_is_missing() {
-        let asked = |label: &[&str], attributes: &[&str]| {
-            let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-            let columns = ManifestColumns {
-                manifest: "l.csv".into(),
-                path: owned(&["path"]),
-                label: owned(label),
-                attributes: owned(attributes),
-                ..ManifestColumns::default()
-            };
-            questions(&columns, &InputOptions::default()).unwrap()
-        };
-        let class = "l.csv: column \"class\" is only kept as an attribute; did you mean \"label\"? If so, set \
-                     label_column = \"class\"";
-        let begin = "l.csv: whole videos are packed, and \"begin\" is only kept; did you mean segments? If so, set \
-                     start_column = \"begin\", if they are seconds";
-        assert_eq!(asked(&[], &["caption", "class", "begin"]), [class, begin]);
-        assert_eq!(asked(&["label"], &["caption", "class", "duration"]), [""; 0]);
-    }
-
-    #[test]
     fn columns_are_listed_once_and_bounded() {
         let mut tally = ColumnTally::new("l.jsonl".into());
         for i in 0..2 * limits::MAX_COLUMNS {

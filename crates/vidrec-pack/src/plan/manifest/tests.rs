@@ -246,11 +246,3 @@ fn other_encodings_are_named_with_the_line() {
         assert!(e.contains(part) && e.contains(file), "{e}");
     }
 }
-
-#[test]
-fn a_missing_path_has_a_near_name() {
-    for (name, text) in [("l.csv", "pth,label\na b,run\n"), ("l.jsonl", "{\"pth\": \"a.mp4\"}\n")] {
-        let e = parse(name, text).unwrap_err().to_string();
-        assert!(e.contains("if \"pth\" has the paths, set path_column = \"pth\""), "{e}");
-    }
-}

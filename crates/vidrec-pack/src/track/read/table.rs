@@ -82,20 +82,3 @@ fn array(cells: Vec<String>) -> Array {
     let numbers: Option<Vec<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
     Array::row(numbers.map_or(TrackValues::Texts(cells), TrackValues::F64))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_numbers_or_texts() {
-        let table = read_csv(b"\xef\xbb\xbft,x,y,word\n0,1,2,a\n0.5,3,4,b\n", b',').unwrap();
-        assert_eq!(table.column("t").unwrap().values, TrackValues::F64(vec![0.0, 0.5]));
-        let xy = table.values(&["x".into(), "y".into()], &["t"]).unwrap();
-        assert_eq!((xy.values, xy.shape), (TrackValues::F64(vec![1.0, 2.0, 3.0, 4.0]), vec![2, 2]));
-        assert_eq!(table.column("word").unwrap().values, TrackValues::Texts(vec!["a".into(), "b".into()]));
-        assert!(table.column("z").unwrap_err().to_string().contains("found t, x, y, word"));
-        assert!(table.values(&[], &["t"]).unwrap_err().to_string().contains("values=A+B"));
-        assert!(read_csv(b"a,b\n1\n", b',').unwrap_err().to_string().contains("line: 2"));
-    }
-}

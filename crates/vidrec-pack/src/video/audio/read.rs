@@ -436,24 +436,6 @@ impl Sound {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn gaps_are_filled_and_overlaps_cut() {
-        let mut steady = SampleClock::new(1000);
-        let none = Step { silence: 0, skip: 0 };
-        assert_eq!(steady.take(Some(0), 100), none);
-        assert_eq!(steady.take(Some(119), 100), none, "rounded");
-        assert_eq!(steady.take(None, 100), none);
-        assert_eq!(steady.take(Some(400), 100), Step { silence: 100, skip: 0 });
-        assert_eq!(steady.take(Some(450), 100), Step { silence: 0, skip: 50 });
-        assert_eq!(steady.take(Some(0), 100), Step { silence: 0, skip: 100 }, "all of it was there");
-        assert_eq!((steady.next, steady.gaps, steady.silent, steady.cut), (550, 1, 100, 150));
-    }
-}
-
-#[cfg(test)]
-mod cache_tests {
     use std::time::Duration;
 
     use super::*;

@@ -475,13 +475,6 @@ mod tests {
     }
 
     #[test]
-    fn h264_pictures() {
-        assert_eq!(role(H264, &[0, 2, 0x65, 0x80]), Some(PacketRole::Restart));
-        assert_eq!(role(H264, &[0, 2, 0x41, 0x80]), Some(PacketRole::Reference));
-        assert_eq!(role(H264, &[0, 1, 0x09, 0, 2, 0x01, 0x80, 0, 2, 0x01, 0x40]), Some(PacketRole::Disposable));
-    }
-
-    #[test]
     fn pictures_that_may_be_shown_before_earlier_ones() {
         let moves = |syntax: Syntax, data: &[u8]| syntax.read(data).unwrap().moves_ahead;
         // The first bit says that the slice is the first one; its type follows: P, B, I, P, B, I.
@@ -517,84 +510,71 @@ mod tests {
     }
 
     #[test]
-    fn h264_that_is_not_understood() {
-        for (why, data) in [
-            ("no picture", &[0, 1, 0x09][..]),
-            ("two fields", &[0, 2, 0x41, 0x80, 0, 2, 0x41, 0x80]),
-            ("referenced in part", &[0, 2, 0x41, 0x80, 0, 2, 0x01, 0x40]),
-            ("an IDR picture that nothing refers to", &[0, 2, 0x05, 0x80]),
-            ("an end of sequence", &[0, 2, 0x41, 0x80, 0, 1, 0x0a]),
-            ("a length beyond the end", &[0, 3, 0x41, 0x80]),
-            ("half a length", &[0, 2, 0x41, 0x80, 0]),
-            ("an empty unit", &[0, 2, 0x41, 0x80, 0, 0]),
-            ("the forbidden bit", &[0, 2, 0xc1, 0x80]),
-            ("a slice without data", &[0, 1, 0x41]),
-            ("nothing", &[]),
-        ] {
-            assert_eq!(H264.read(data), None, "{why}");
-        }
-    }
-
-    #[test]
-    fn hevc_pictures() {
-        assert_eq!(role(HEVC, &[3, 19 << 1, 1, 0x80]), Some(PacketRole::Restart));
-        assert_eq!(role(HEVC, &[3, 21 << 1, 1, 0x80]), Some(PacketRole::Reference));
-        assert_eq!(role(HEVC, &[3, 1 << 1, 1, 0x80]), Some(PacketRole::Reference));
-        let top = HEVC.read(&[3, 0, 3, 0x80, 3, 0, 3, 0]).unwrap();
-        assert_eq!((top.role, top.layer), (PacketRole::Disposable, 2));
-        for (why, data) in [
-            ("another view", &[3, 1, 1, 0x80][..]),
-            ("two pictures", &[3, 2, 1, 0x80, 3, 2, 1, 0x80]),
-            ("an end of sequence", &[3, 2, 1, 0x80, 2, 36 << 1, 1]),
-            ("a temporal layer of -1", &[3, 2, 0, 0x80]),
-        ] {
-            assert_eq!(HEVC.read(data), None, "{why}");
-        }
-    }
-
-    #[test]
-    fn av1_frames() {
-        let read = |data: &[u8]| Syntax::Av1.read(data).map(|a| (a.role, a.shown));
-        let (delimiter, header) = ([0x12, 0], [0x0a, 2, 0, 0]);
-        let key = [&delimiter[..], &header, &[0x32, 2, 0x10, 0]].concat();
-        assert_eq!(read(&key), Some((PacketRole::Restart, true)));
-        assert_eq!(read(&[0x32, 1, 0x30]), Some((PacketRole::Reference, true)));
-        assert_eq!(read(&[0x32, 1, 0x00]), Some((PacketRole::Reference, false)), "a key frame that is not shown");
-        assert_eq!(read(&[0x1a, 1, 0x80]), Some((PacketRole::Reference, true)), "a frame that was decoded earlier");
-        assert_eq!(read(&[0x32, 1, 0x20, 0x30, 0x30]), Some((PacketRole::Reference, true)), "without a size");
-        for (why, data) in [
-            ("nothing", &[][..]),
-            ("only a delimiter", &delimiter),
-            ("a still picture", &[0x0a, 1, 0x10, 0x32, 1, 0x10]),
-            ("two shown frames", &[0x32, 1, 0x10, 0x32, 1, 0x30]),
-            ("a spatial layer", &[0x36, 0x08, 1, 0x10]),
-            ("a list of tiles", &[0x42, 0, 0x32, 1, 0x10]),
-            ("the forbidden bit", &[0xb2, 1, 0x10]),
-            ("a size beyond the end", &[0x32, 3, 0x10]),
-            ("half a size", &[0x32, 0x80]),
-            ("an empty frame", &[0x32, 0]),
-        ] {
-            assert_eq!(read(data), None, "{why}");
-        }
-    }
-
-    #[test]
-    fn vp8_and_vp9_frames() {
-        let read = |syntax: Syntax, data: &[u8]| syntax.read(data).map(|a| (a.role, a.shown));
-        assert_eq!(read(Syntax::Vp8, &[0x10]), Some((PacketRole::Restart, true)));
-        assert_eq!(read(Syntax::Vp8, &[0x01]), Some((PacketRole::Reference, false)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_0010, 0]), Some((PacketRole::Restart, true)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_0110, 0]), Some((PacketRole::Reference, true)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_1000]), Some((PacketRole::Reference, true)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_0100, 0]), Some((PacketRole::Reference, false)));
-        assert_eq!(read(Syntax::Vp9, &[0b0100_0110, 0]), None);
-        // Two frames: one hidden, one shown.
+    fn packets_have_their_roles() {
+        use PacketRole::{Disposable, Reference, Restart};
+        let av1_key = [0x12, 0, 0x0a, 2, 0, 0, 0x32, 2, 0x10, 0];
         let superframe = [0b1000_0100, 7, 0b1000_0110, 8, 0xc1, 2, 2, 0xc1];
-        assert_eq!(read(Syntax::Vp9, &superframe), Some((PacketRole::Reference, true)));
-        let two_shown = [0b1000_0110, 7, 0b1000_0110, 8, 0xc1, 2, 2, 0xc1];
-        assert_eq!(read(Syntax::Vp9, &two_shown), None);
-        let too_long = [0b1000_0110, 7, 0xc1, 2, 2, 0xc1];
-        assert_eq!(read(Syntax::Vp9, &too_long), None);
+        for (syntax, data, role, shown) in [
+            (H264, &[0, 2, 0x65, 0x80][..], Restart, true),
+            (H264, &[0, 2, 0x41, 0x80], Reference, true),
+            (H264, &[0, 1, 0x09, 0, 2, 0x01, 0x80, 0, 2, 0x01, 0x40], Disposable, true),
+            (HEVC, &[3, 19 << 1, 1, 0x80], Restart, true),
+            (HEVC, &[3, 21 << 1, 1, 0x80], Reference, true),
+            (HEVC, &[3, 1 << 1, 1, 0x80], Reference, true),
+            (HEVC, &[3, 0, 3, 0x80, 3, 0, 3, 0], Disposable, true),
+            (Syntax::Av1, &av1_key, Restart, true),
+            (Syntax::Av1, &[0x32, 1, 0x30], Reference, true),
+            (Syntax::Av1, &[0x32, 1, 0x00], Reference, false), // a key frame that is not shown
+            (Syntax::Av1, &[0x1a, 1, 0x80], Reference, true),  // a frame that was decoded earlier
+            (Syntax::Av1, &[0x32, 1, 0x20, 0x30, 0x30], Reference, true), // without a size
+            (Syntax::Vp8, &[0x10], Restart, true),
+            (Syntax::Vp8, &[0x01], Reference, false),
+            (Syntax::Vp9, &[0b1000_0010, 0], Restart, true),
+            (Syntax::Vp9, &[0b1000_0110, 0], Reference, true),
+            (Syntax::Vp9, &[0b1000_1000], Reference, true),
+            (Syntax::Vp9, &[0b1000_0100, 0], Reference, false),
+            (Syntax::Vp9, &superframe, Reference, true), // two frames: one hidden, one shown
+        ] {
+            let found = syntax.read(data).map(|packet| (packet.role, packet.shown));
+            assert_eq!(found, Some((role, shown)), "{syntax:?} {data:x?}");
+        }
+        assert_eq!(HEVC.read(&[3, 0, 3, 0x80, 3, 0, 3, 0]).unwrap().layer, 2);
+    }
+
+    #[test]
+    fn what_is_not_understood_has_no_role() {
+        for (syntax, why, data) in [
+            (H264, "no picture", &[0, 1, 0x09][..]),
+            (H264, "two fields", &[0, 2, 0x41, 0x80, 0, 2, 0x41, 0x80]),
+            (H264, "referenced in part", &[0, 2, 0x41, 0x80, 0, 2, 0x01, 0x40]),
+            (H264, "an IDR picture that nothing refers to", &[0, 2, 0x05, 0x80]),
+            (H264, "an end of sequence", &[0, 2, 0x41, 0x80, 0, 1, 0x0a]),
+            (H264, "a length beyond the end", &[0, 3, 0x41, 0x80]),
+            (H264, "half a length", &[0, 2, 0x41, 0x80, 0]),
+            (H264, "an empty unit", &[0, 2, 0x41, 0x80, 0, 0]),
+            (H264, "the forbidden bit", &[0, 2, 0xc1, 0x80]),
+            (H264, "a slice without data", &[0, 1, 0x41]),
+            (H264, "nothing", &[]),
+            (HEVC, "another view", &[3, 1, 1, 0x80]),
+            (HEVC, "two pictures", &[3, 2, 1, 0x80, 3, 2, 1, 0x80]),
+            (HEVC, "an end of sequence", &[3, 2, 1, 0x80, 2, 36 << 1, 1]),
+            (HEVC, "a temporal layer of -1", &[3, 2, 0, 0x80]),
+            (Syntax::Av1, "nothing", &[]),
+            (Syntax::Av1, "only a delimiter", &[0x12, 0]),
+            (Syntax::Av1, "a still picture", &[0x0a, 1, 0x10, 0x32, 1, 0x10]),
+            (Syntax::Av1, "two shown frames", &[0x32, 1, 0x10, 0x32, 1, 0x30]),
+            (Syntax::Av1, "a spatial layer", &[0x36, 0x08, 1, 0x10]),
+            (Syntax::Av1, "a list of tiles", &[0x42, 0, 0x32, 1, 0x10]),
+            (Syntax::Av1, "the forbidden bit", &[0xb2, 1, 0x10]),
+            (Syntax::Av1, "a size beyond the end", &[0x32, 3, 0x10]),
+            (Syntax::Av1, "half a size", &[0x32, 0x80]),
+            (Syntax::Av1, "an empty frame", &[0x32, 0]),
+            (Syntax::Vp9, "another profile", &[0b0100_0110, 0]),
+            (Syntax::Vp9, "two shown frames", &[0b1000_0110, 7, 0b1000_0110, 8, 0xc1, 2, 2, 0xc1]),
+            (Syntax::Vp9, "a size beyond the end", &[0b1000_0110, 7, 0xc1, 2, 2, 0xc1]),
+        ] {
+            assert_eq!(syntax.read(data), None, "{syntax:?}: {why}");
+        }
     }
 
     /// Says for each packet with these units, in a stream with the sets `a` and `b`, whether it stands alone.

@@ -342,30 +342,6 @@ fn new_syntax(packet: &Packet, syntax: Option<Syntax>) -> Option<Syntax> {
 mod tests {
     use super::*;
 
-    fn clock(times: impl Iterator<Item = (i64, i64)>) -> PacketClock {
-        let note = |(pts, dts)| Note { pts: Some(pts), dts: Some(dts), key: false, hidden: false, ..Note::default() };
-        PacketClock::of(&times.map(note).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn few_times_out_of_place_are_no_clock_that_begins_again() {
-        assert_eq!(clock((0..30).map(|i| (i, i))), PacketClock::Ascends);
-        assert_eq!(clock((0..30).map(|i| (i ^ 1, i))), PacketClock::Reorders);
-        let swapped = |i| {
-            if i == 7 {
-                21
-            } else if i == 21 {
-                7
-            } else {
-                i
-            }
-        };
-        assert_eq!(clock((0..30).map(|i| (swapped(i), swapped(i)))), PacketClock::Reorders);
-        assert_eq!(clock((0..30).map(|i| (i % 15, i % 15))), PacketClock::Restarts);
-        assert_eq!(clock((0..30).map(|i| (i % 25, i % 25))), PacketClock::Restarts);
-        assert_eq!(clock(std::iter::empty()), PacketClock::Ascends);
-    }
-
     #[test]
     fn what_is_misplaced_is_what_is_not_in_the_longest_ascent() {
         assert_eq!(misplaced(&[]), 0);

@@ -275,30 +275,3 @@ fn player_zero(context: &context::Input, stream: &Stream<'_>) -> Moment {
     let exact = starts.find(|start| start.pts != ffi::AV_NOPTS_VALUE && is_at(*start, start_us));
     exact.unwrap_or(Moment { pts: start_us, time_base: (1, 1_000_000) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_are_read() {
-        assert_eq!(seconds_of_tag("00:01:02.500000000"), Some(62.5));
-        assert_eq!(seconds_of_tag("5.0"), None);
-        assert_eq!(seconds_of_tag("a:b:c"), None);
-    }
-
-    #[test]
-    fn years_are_those_of_dates() {
-        for date in ["2019-07-03T12:34:56.000000Z", "2019-12-31 23:59:59", "2019-01-01"] {
-            assert_eq!(year_of_date(date), Some(2019), "{date}");
-        }
-        assert_eq!(["1900-01-01", "2100-12-31"].map(year_of_date), [Some(1900), Some(2100)]);
-        let odd =
-            ["", "2019", "2019-07", "2019-7-3", "1899-12-31", "2101-01-01", "2019-13-01", "2019-00-01", "2019-01-32"];
-        for text in
-            odd.into_iter().chain(["-2019-01-01", "+019-01-01", "2019-01-01-01", "99999-01-01", "20\u{661}9-01-01"])
-        {
-            assert_eq!(year_of_date(text), None, "{text}");
-        }
-    }
-}

@@ -198,27 +198,3 @@ fn siting(location: c_int, (across, down): (u32, u32)) -> (c_int, c_int) {
     };
     (x, y)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chroma_positions() {
-        assert_eq!(siting(0, (1, 1)), (0, 128));
-        assert_eq!(siting(2, (1, 1)), (128, 128));
-        assert_eq!(siting(3, (1, 1)), (0, 0));
-        assert_eq!(siting(6, (1, 1)), (128, 256));
-        assert_eq!(siting(0, (1, 0)), (0, 0));
-        assert_eq!(siting(0, (2, 2)), (384, 384));
-        assert_eq!(siting(0, (2, 0)), (0, 0));
-        assert_eq!(siting(1, (0, 0)), (0, 0));
-    }
-
-    #[test]
-    fn unspecified_is_bt601() {
-        assert_eq!(matrix(2, 2), Matrix::Bt601);
-        assert_eq!(matrix(12, 9), Matrix::Bt2020);
-        assert_eq!(matrix(-1, 0), Matrix::Bt601);
-    }
-}

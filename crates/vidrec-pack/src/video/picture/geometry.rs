@@ -262,43 +262,6 @@ mod tests {
         assert!(target_size(size(60_000, 60_000), FrameSize::Original).is_err());
     }
 
-    /// Maps one point through the matrix's own formula and checks that `turn` puts the sample there.
-    #[test]
-    fn turning_agrees_with_the_matrix() {
-        const ONE: i32 = 1 << 16;
-        let (w, h) = (3i32, 2i32);
-        let plane: Vec<u16> = (0..6).collect();
-        let mut seen = Vec::new();
-        for (a, b, c, d) in [
-            (1, 0, 0, 1),
-            (0, 1, -1, 0),
-            (-1, 0, 0, -1),
-            (0, -1, 1, 0),
-            (-1, 0, 0, 1),
-            (1, 0, 0, -1),
-            (0, 1, 1, 0),
-            (0, -1, -1, 0),
-        ] {
-            let o = Orientation::from_matrix(&[a * ONE, b * ONE, 0, c * ONE, d * ONE, 0, 0, 0, 1 << 30]);
-            let turned = o.turn(&plane, size(3, 2)).unwrap();
-            let out = o.apply(size(3, 2));
-            for y in 0..h {
-                for x in 0..w {
-                    // Twice the coordinates of sample centers, relative to the picture's center.
-                    let (cx, cy) = (2 * x - w + 1, 2 * y - h + 1);
-                    let tx = (a * cx + c * cy + out.width as i32 - 1) / 2;
-                    let ty = (b * cx + d * cy + out.height as i32 - 1) / 2;
-                    assert_eq!(turned[(ty * out.width as i32 + tx) as usize], plane[(y * w + x) as usize]);
-                }
-            }
-            seen.push(o.as_mirror_and_turn());
-        }
-        assert_eq!(
-            seen,
-            [(false, 0), (false, 90), (false, 180), (false, 270), (true, 0), (true, 180), (true, 270), (true, 90)]
-        );
-    }
-
     #[test]
     fn odd_angles_go_to_the_nearest_quarter() {
         let m = |degrees: f64| {

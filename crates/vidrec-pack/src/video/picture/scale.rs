@@ -363,18 +363,3 @@ pub(crate) fn numbers(frame: &frame::Video, picture: PictureFormat) -> Result<Ve
     numbers.iter_mut().for_each(|number| *number >>= fill);
     Ok(numbers)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_ways_are_taken_in_steps() {
-        let size = |width, height| Size { width, height };
-        assert_eq!(next_size(size(1920, 1080), size(455, 256)), size(455, 256));
-        assert_eq!(next_size(size(7680, 40), size(8, 40)), size(480, 40));
-        assert_eq!(next_size(size(480, 40), size(8, 40)), size(30, 40));
-        assert_eq!(next_size(size(65_500, 1), size(1, 1)), size(4094, 1));
-        assert_eq!(next_size(size(2, 2), size(900, 900)), size(900, 900));
-    }
-}
