@@ -7,7 +7,7 @@ use strum::VariantNames;
 
 use crate::Dataset;
 use crate::cli::Failure;
-use crate::edit::Selection;
+use crate::edit::{ClipList, Selection};
 
 /// Which clips: all of them, unless something is given.
 #[derive(clap::Args)]
@@ -21,14 +21,14 @@ pub struct ClipArgs {
 }
 
 impl ClipArgs {
-    /// What the library takes; `None` for all clips. Opens the data set if it has to know how many clips there are.
+    /// Returns the selection for the library; `None` for all clips. Opens the data set if it has to know how many clips there are.
     pub fn selection(&self, open: impl FnOnce() -> Result<Dataset, Failure>) -> Result<Option<Selection>, Failure> {
         if self.clips.is_empty() && self.class.is_empty() {
             return Ok(None);
         }
         let list = match self.clips.is_empty() {
             true => None,
-            false => Some(ordinals(&self.clips, open()?.len())?.into()),
+            false => Some(ClipList { clips: ordinals(&self.clips, open()?.len())?, ..ClipList::default() }),
         };
         Ok(Some(Selection { classes: self.class.clone(), list, ..Selection::default() }))
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::options::{OwnOptions, ResolvedOptions, best_order};
-use crate::dataset::{Clip, Dataset, joined_classes};
+use crate::dataset::edit::joined_classes;
+use crate::dataset::{Clip, Dataset};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::order::{Mixed, Order, Shares, SourceOrder};
 
@@ -312,11 +313,11 @@ impl LabelMaps {
     }
 
     fn joined(sets: &[Dataset]) -> Result<Self> {
-        let joined = joined_classes(sets)?;
+        let (classes, labels) = joined_classes(sets)?;
         let map = |(labels, set): (Vec<u32>, &Dataset)| {
             if labels.is_empty() { LabelMap::plus(0, set) } else { LabelMap::List(labels) }
         };
-        Ok(LabelMaps { classes: joined.classes, maps: joined.labels.into_iter().zip(sets).map(map).collect() })
+        Ok(LabelMaps { classes, maps: labels.into_iter().zip(sets).map(map).collect() })
     }
 
     fn separate(names: &[String], sets: &[Dataset]) -> Result<Self> {

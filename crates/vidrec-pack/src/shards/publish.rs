@@ -17,7 +17,7 @@ use crate::work::Failure;
 use vidrec_core::dataset::listing::ShardFiles;
 use vidrec_core::dataset::{Shard, Source, verify, writer};
 use vidrec_core::progress::{Counter, Progress, ProgressFn, no_progress};
-use vidrec_core::store::disk::publication::{LeftBehind, Replaced};
+use vidrec_core::store::disk::publication::{LeftBehind, Replaced, Staged};
 use vidrec_core::store::disk::regular_file::{Links, read_if_there};
 use vidrec_core::store::disk::{FolderLock, Temporary, write_file};
 use vidrec_core::store::location::is_remote;
@@ -256,9 +256,9 @@ impl NewSet<'_> {
         let mut staged: Vec<_> =
             names.map(|name| (Temporary::kept(self.place.shard_path(name)), name.clone())).collect();
         if let Some(listed) = &self.json.failures {
-            staged.push((writer::stage_failures(out, listed.count, self.failures)?.0, listed.file.clone()));
+            staged.push((writer::stage_failures(out, self.failures)?, listed.file.clone()));
         }
-        writer::stage(out, lock, staged, self.json, replaced)?.publish()
+        Staged::new(out, lock, staged, &self.json.to_bytes(), replaced.but_for(self.json))?.publish()
     }
 
     /// Publishes the shards at a location in object storage, where their files are already. Returns notes about what could
@@ -328,7 +328,7 @@ fn to_control_flow(told: Result<()>) -> ControlFlow<()> {
     if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// How a plan is published.
+/// The options for publishing a plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PublishOptions {

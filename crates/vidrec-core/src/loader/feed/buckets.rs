@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::sample_spec::SampleSpecs;
 use super::samples::Samples;
-use crate::dataset::{Clip, Tables};
+use crate::dataset::Clip;
 use crate::loader::options::{LoaderOptions, ResolvedOptions};
+use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::order::{EpochOrder, LastBatch, Ranks, Slot};
 
@@ -26,7 +27,7 @@ impl Buckets {
     /// Reads the index entry of every clip.
     pub fn new(specs: &SampleSpecs) -> Result<Self> {
         let SampleSpecs { dataset, options, samples } = specs;
-        dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
+        dataset.prefetch_all(&[SectionId::CLIPS])?;
         let cameras = options.cameras_per_sample();
         // The other cameras have the frames at the times of the first one's.
         let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));

@@ -1,8 +1,9 @@
 //! The samples of a loader, counted from 0, and the clip and view of each.
 
-use crate::dataset::{Dataset, Tables};
+use crate::dataset::Dataset;
 use crate::loader::draw::DrawKey;
 use crate::loader::options::{Draws, Frames, LoaderOptions, ShortClips};
+use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Hint, Result};
 
 /// A sample at a place in a batch.
@@ -187,7 +188,8 @@ impl SourceSamples {
 
     /// All draws of a video have the same number of frames, so the first stands for all.
     fn count_each(&mut self, frames: &Frames, dataset: &Dataset) -> Result<()> {
-        dataset.prefetch_all(Tables { clips: true, frames: frames.fps().is_some(), strings: false })?;
+        let tables = [SectionId::CLIPS, SectionId::FRAMES];
+        dataset.prefetch_all(if frames.fps().is_some() { &tables } else { &tables[..1] })?;
         let mut end = 0u64;
         let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(self.draws)).unwrap_or(0));
         let mut even = None;

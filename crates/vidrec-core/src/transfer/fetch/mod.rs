@@ -38,7 +38,7 @@ pub(crate) use item::{Item, items};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FetchOptions {
-    /// How the remote data set is read.
+    /// The options for reading the remote data set.
     pub storage: Storage,
     /// Which clips to fetch. Default `None`: all clips, in the same files.
     pub selection: Option<Selection>,

@@ -1,4 +1,4 @@
-//! What to upload, and how.
+//! The options of an upload.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::store::storage::{RemoteStats, Storage};
 /// Options of [`push`](crate::transfer::upload::push).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PushOptions {
-    /// How to reach the storage. Its cache is not used.
+    /// The options for reaching the storage. Its cache is not used.
     pub storage: Storage,
     /// Replace another, existing data set. Off by default: such a data set is an error.
     pub overwrite: bool,

@@ -54,7 +54,7 @@ pub(crate) struct Input {
     file_bytes: u64,
     failure: ReadFailure,
     logged: LoggedErrors,
-    /// What EXIF says of a PNG or WebP picture. FFmpeg says the same of a JPEG, with each frame.
+    /// The EXIF data of a PNG or WebP picture. FFmpeg says the same of a JPEG, with each frame.
     display_matrix: Option<[i32; 9]>,
 }
 
