@@ -139,14 +139,14 @@ pub mod edit {
     #[doc(hidden)]
     pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
-        Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, SelectedClips, Selection,
-        append, merge, split, split_clips, subset, subset_clips,
+        Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Selection, append, merge,
+        split, split_clips, subset, subset_clips,
     };
 }
 
 /// JPEG: encode from planes, decode to RGB or planes. Opens no file.
 ///
-/// What [`Encoder`](jpeg::Encoder) writes is an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
+/// An [`Encoder`](jpeg::Encoder) writes an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
     pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};

@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::isa::Machine;
 use super::*;
 use crate::loader::aligned::Aligned;
-use vidrec_jpeg::Pixels;
+use vidrec_jpeg::{DecodedPart, Pixels};
 
 /// Planes of a 4:2:0 frame of 340 by 256 pixels, and tables that make pictures of its middle.
 pub struct KernelBench {
@@ -88,6 +88,6 @@ fn run<S: SampleType>(
 ) {
     let pitch = FRAME.0 as usize;
     let planes = planes.each_ref().map(Vec::as_slice);
-    let frame = Decoded { planes, pitches: [pitch, pitch / 2, pitch / 2], origin: (0, 0) };
+    let frame = DecodedPart { planes, pitches: [pitch, pitch / 2, pitch / 2], origin: (0, 0) };
     pass::run_on(Machine::all()[machine], kernel, &frame, scratch, slot);
 }

@@ -54,8 +54,7 @@ impl Dataset {
     /// The clips that fit, and the sources that were not found.
     fn subset(&self, py: Python<'_>, chosen: &str) -> PyResult<(Vec<u64>, Vec<String>)> {
         let selection: Selection = from_json("clips", chosen)?;
-        let found = self.wait(py, || subset_clips(&self.0, &selection))?;
-        Ok((found.clips, found.not_found))
+        self.wait(py, || subset_clips(&self.0, &selection))
     }
 
     #[staticmethod]

@@ -50,8 +50,8 @@ class RecipeOptions(TypedDict, total=False):
     label_column
         The column of a manifest that has the labels, such as class. Default: label, labels
     max_failures
-        How many videos may fail before the pack stops: a number, or a share of all such as 1%. What is done can
-        be resumed. Default: any number
+        The number of videos that may fail before the pack stops: a number, or a share of all such as 1%. What
+        is done can be resumed. Default: any number
     max_frames
         If the number of frames is not fixed: take at most this many, spread evenly from the first to the last.
         Default: no limit
@@ -66,7 +66,8 @@ class RecipeOptions(TypedDict, total=False):
         The column of a manifest that has the paths. Default: path, or another of the names that docs/sources.md
         lists
     picture_fps
-        How many frames of a folder of frames make a second. Default: unknown, and nothing can be chosen by time
+        The number of frames of a folder of frames that make a second. Default: unknown, and nothing can be
+        chosen by time
     quality : default 90
         JPEG quality, 1 to 100; or a target such as psnr:40 or ssim:0.98; or original. With a target, each frame
         has the lowest quality at which it is this near to what was decoded and scaled, both of luma, PSNR in
@@ -85,16 +86,16 @@ class RecipeOptions(TypedDict, total=False):
     seed : default 0
         The seed of random rules.
     segments : default 'player'
-        What start and end of a manifest count from: what a player shows, which in MPEG transport and program
-        streams and Ogg is the time since the first packet of sound or picture, and elsewhere the container's
-        own time (player); or the time since the first frame of the video (first-frame). Or take whole files,
-        whatever start and end there are (ignore).
+        The moment that start and end of a manifest count from: what a player shows, which in MPEG transport and
+        program streams and Ogg is the time since the first packet of sound or picture, and elsewhere the
+        container's own time (player); or the time since the first frame of the video (first-frame). Or take
+        whole files, whatever start and end there are (ignore).
     shards
-        How many shards to make, with the same number of videos each, in order; or each:N for N videos in each;
-        or about how large, such as 1GiB, by an estimate. An interrupted pack loses the shard at work. Default:
-        256MB, or less where that takes two cores more than a minute
+        The number of shards to make, with the same number of videos each, in order; or each:N for N videos in
+        each; or about how large, such as 1GiB, by an estimate. An interrupted pack loses the shard at work.
+        Default: 256MB, or less where that takes two cores more than a minute
     short : default 'repeat-last'
-        What to do with a video of too few frames.
+        The action for a video of too few frames.
     shuffle_seed
         Store the clips in an order shuffled with this seed. Default: the order of the inputs
     size : default 256

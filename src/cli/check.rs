@@ -33,7 +33,7 @@ pub struct Args {
     /// Exit with status 3 only if something of these kinds was found. [default: any]
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(), hide_possible_values = true)]
     fail_on: Vec<FindingKind>,
-    /// How much clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 64.
+    /// The most that clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 64.
     #[arg(long, value_name = "BITS", default_value_t = CheckOptions::DEFAULT_DISTANCE, value_parser = clap::value_parser!(u32).range(0..=i64::from(CheckOptions::MAX_DISTANCE)))]
     distance: u32,
     /// Write the clips that can be left out unseen to this file, as `vidrec subset --exclude` reads it: black, uniform and corrupt

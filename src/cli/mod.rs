@@ -5,7 +5,6 @@
 mod arguments;
 mod bench;
 mod browse;
-mod change_table;
 mod check;
 mod clip_list;
 mod edit;

@@ -1,4 +1,4 @@
-//! How far a command is, on standard error, and a clean stop after Ctrl-C.
+//! Shows on standard error how far a command is, and a clean stop after Ctrl-C.
 
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(60);
 /// Options of how progress is shown.
 #[derive(clap::Args, Clone, Copy)]
 pub struct ProgressArgs {
-    /// How to show on standard error how far the work is. [default: bar on a terminal, otherwise lines, if
+    /// The way to show on standard error how far the work is. [default: bar on a terminal, otherwise lines, if
     /// the work takes longer than 5 seconds]
     #[arg(long, value_name = "HOW", hide_short_help = true)]
     progress: Option<Style>,

@@ -1,4 +1,4 @@
-//! How commands read and write data sets in object storage and on web servers, and which paths must be on this machine.
+//! The options with which commands read and write data sets in object storage and on web servers, and which paths must be on this machine.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,18 @@
 //! `vidrec subset`: some clips of a data set, or all of them, also with changes.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use crate::edit::{self, Changes, Selection};
+use serde_json::{Map, Value};
 
+use crate::edit::{self, Change, Changes, ClipList, Key, Selection};
+use crate::{Dataset, JsonObject};
+
+use crate::cli::Run;
 use crate::cli::arguments::{ClipRange, ordinals, parse_pair};
+use crate::cli::clip_list::{self, check_source};
 use crate::cli::edit::NewSetArgs;
-use crate::cli::{Run, change_table, clip_list};
+use crate::cli::table::{self, Row};
 
 /// Write some clips of a data set, or all of them, as a data set of their own.
 ///
@@ -68,7 +74,7 @@ pub fn run(args: &Args) -> Run {
     let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
     let list = match args.clips.is_empty() {
         true => read(&args.list)?,
-        false => Some(ordinals(&args.clips, set.len())?.into()),
+        false => Some(ClipList { clips: ordinals(&args.clips, set.len())?, ..ClipList::default() }),
     };
     let selection = Selection {
         classes: args.class.clone(),
@@ -78,8 +84,86 @@ pub fn run(args: &Args) -> Run {
         sample: args.sample,
         seed: args.seed,
     };
-    let clips = args.changes.as_deref().map(|path| change_table::read(path, &set)).transpose()?.unwrap_or_default();
+    let clips = args.changes.as_deref().map(|path| read_changes(path, &set)).transpose()?.unwrap_or_default();
     let changes = Changes { clips, renamed_classes: args.rename_class.clone(), align_clocks: args.align_clocks };
     let progress = &mut args.new.progress.of("clips");
     args.new.write(|out, options| edit::subset(&set, &selection, &changes, out, options, progress))
+}
+
+/// Reads the changes of a table for a data set.
+fn read_changes(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {
+    let mut changes = Vec::new();
+    table::read(path, &mut |row| {
+        changes.push(change(row, set)?);
+        Ok(())
+    })?;
+    Ok(changes)
+}
+
+/// Columns that say which clip a row is for, and what its label is.
+const WHICH: [&str; 2] = ["clip", "label"];
+/// Columns of `export metadata` that state facts of a clip.
+const FACTS: [&str; 7] = ["frames", "width", "height", "short", "first_seconds", "last_seconds", "bytes"];
+/// Its other columns.
+const CHANGEABLE: [&str; 2] = ["class", "attributes"];
+
+fn change(row: &Row, set: &Dataset) -> Result<Change, String> {
+    let source_column = row.source_column();
+    let source = row.text(source_column);
+    let key = match (row.clip()?, source) {
+        (Some(clip), source) => {
+            let place = |e| format!("column \"{source_column}\": {e}");
+            check_source(set, clip, source.as_deref()).map_err(place)?;
+            Key::Clip(clip)
+        }
+        (None, Some(source)) => Key::Source(source),
+        (None, None) => return Err("neither \"source\" nor \"clip\" says which clip".into()),
+    };
+    let is_taken = |name: &str, taken: &[&str]| taken.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let others = row.cells().filter(|(name, _)| !is_taken(name, &WHICH) && !is_taken(name, &[source_column]));
+    if let Key::Clip(clip) = key
+        && FACTS.iter().chain(&CHANGEABLE).all(|column| row.has(column))
+    {
+        let mut attributes = attributes(row)?;
+        let others = others.filter(|(name, _)| !is_taken(name, &FACTS) && !is_taken(name, &CHANGEABLE));
+        attributes.extend(others.map(|(name, value)| (name.to_owned(), value.clone())));
+        let attributes = JsonObject::of(attributes).map_err(|e| e.to_string())?;
+        return Ok(Change { key, label: changed_label(row, set, clip)?, attributes });
+    }
+    let attributes = JsonObject::of(others.collect::<BTreeMap<_, _>>()).map_err(|e| e.to_string())?;
+    Ok(Change { key, label: row.text("label"), attributes })
+}
+
+/// The column "attributes" of `export metadata`: an object, or its JSON.
+fn attributes(row: &Row) -> Result<Map<String, Value>, String> {
+    let wrong = |what: String| format!("column \"attributes\": {what}");
+    match row.cell("attributes") {
+        None => Ok(Map::new()),
+        Some(Value::Object(attributes)) => Ok(attributes.clone()),
+        Some(Value::String(json)) => serde_json::from_str(json).map_err(|e| wrong(format!("not a JSON object: {e}"))),
+        Some(other) => Err(wrong(format!("not a JSON object: {other}"))),
+    }
+}
+
+/// The new label of a row of `export metadata`, which has the label's number and its class: whichever was changed.
+fn changed_label(row: &Row, set: &Dataset, clip: u64) -> Result<Option<String>, String> {
+    let now = set.clip(clip).map_err(|e| e.to_string())?;
+    let (label_now, class_now) = (now.label().map(|label| label.to_string()), now.class().map_err(|e| e.to_string())?);
+    let number = row.text("label").filter(|label| Some(label) != label_now.as_ref());
+    let class = row.text("class").filter(|class| *class != class_now);
+    let Some(number) = number else { return Ok(class) };
+    // By its name, because other rows may have names that are new, which do not go together with numbers.
+    let label = match number.parse::<usize>().ok().and_then(|label| set.classes().get(label)) {
+        Some(name) => name.clone(),
+        None if set.classes().is_empty() => number,
+        None => {
+            return Err(format!("column \"label\": there is no class {number:?}; column \"class\" takes new names"));
+        }
+    };
+    match class {
+        Some(class) if class != label => {
+            Err(format!("columns \"label\" and \"class\" disagree: {label:?} and {class:?}; change only one of them"))
+        }
+        _ => Ok(Some(label)),
+    }
 }

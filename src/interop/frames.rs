@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
-use super::report::{ExportReport, ImportReport};
 use super::sink::{self, ImportOptions, Sink, malformed, read_text};
+use super::sink::{ExportReport, ImportReport};
 use crate::{ClipInfo, Dataset, Error, Meta, ProgressFn, Result, limits};
-use vidrec_core::natural_order::{NaturalOrder, is_hidden};
 use vidrec_core::progress::Counter;
 use vidrec_core::source_name;
+use vidrec_core::source_name::{NaturalOrder, is_hidden};
 use vidrec_core::store::disk::NewFolder;
 use vidrec_core::store::disk::inside::Inside;
 use vidrec_core::store::disk::regular_file::{Links, read_regular};

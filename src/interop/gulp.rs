@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::report::ImportReport;
+use super::sink::ImportReport;
 use super::sink::{self, ImportOptions, Sink, file_name, malformed, read_text};
 use crate::{ClipInfo, Error, ErrorKind, JsonObject, ProgressFn, Result, limits};
 use vidrec_core::store::disk::map::MappedFile;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::report::ExportReport;
+use super::sink::ExportReport;
 use crate::{Clip, Dataset, Error, ProgressFn, Result, TrackView};
 use vidrec_core::progress::Counter;
 use vidrec_core::store::disk::AtomicFile;

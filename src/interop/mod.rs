@@ -45,9 +45,7 @@ pub mod frames;
 pub mod gulp;
 pub mod metadata;
 pub mod mxnet;
-mod report;
 mod sink;
 pub mod texts;
 
-pub use report::{ExportReport, ImportReport, SkippedClip};
-pub use sink::ImportOptions;
+pub use sink::{ExportReport, ImportOptions, ImportReport, SkippedClip};

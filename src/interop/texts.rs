@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::report::ImportReport;
+use super::sink::ImportReport;
 use super::sink::{self, ImportOptions, Sink, file_name};
 use crate::{ClipInfo, Error, JsonObject, ProgressFn, Result, limits};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};

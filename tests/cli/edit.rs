@@ -87,7 +87,7 @@ fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
     assert!(!shell.at("listed").exists() && files(&shell.at("set")) == before);
     fs::write(shell.at("list.csv"), "source\nno.mp4\nno2.mp4\n").unwrap();
     let e = shell.error("subset set -o listed --exclude list.csv", 1);
-    assert!(e.contains("comes from \"no.mp4\", nor from 1 more"), "{e}");
+    assert!(e.contains("comes from \"no.mp4\": found 2 such sources"), "{e}");
     fs::write(shell.at("list.txt"), "\u{feff}dir/é0.mp4\r\n\r\n").unwrap();
     shell.run("subset set -o listed --list list.txt", 0);
     assert_eq!(sources(&shell, "listed"), ["dir/é0.mp4"]);

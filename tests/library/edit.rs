@@ -9,7 +9,7 @@ use crate::common;
 use crate::common::program_runs::Place;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
-use vidrec::edit::{self, Change, Changes, EditOptions, EditReport, Key, RatioSplit, Selection};
+use vidrec::edit::{self, Change, Changes, ClipList, EditOptions, EditReport, Key, RatioSplit, Selection};
 use vidrec::{
     ClipInfo, Dataset, ErrorKind, FrameData, Hint, JsonObject, Result, Sharding, Writer, WriterOptions, no_progress,
 };
@@ -249,7 +249,10 @@ fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
 fn draws_of_a_video_stay_together() {
     let place = Place::new();
     let set = plain_set(&place.at("set"), 12, json!({"draws": 3}), |i| (Some(0), format!("{}", i / 3)));
-    let selection = |clips: &[u64]| Selection { list: Some(clips.to_vec().into()), ..Selection::default() };
+    let selection = |clips: &[u64]| Selection {
+        list: Some(ClipList { clips: clips.to_vec(), ..ClipList::default() }),
+        ..Selection::default()
+    };
     let e = subset(&set, &selection(&[0, 1, 2, 3]), place.at("no")).unwrap_err();
     assert!(e.to_string().contains("draws of one video") && !place.at("no").exists(), "{e}");
     subset(&set, &selection(&[3, 4, 5]), place.at("one")).unwrap();

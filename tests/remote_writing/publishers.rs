@@ -94,11 +94,11 @@ fn old_files_go_after_the_commit_and_what_is_not_ours_stays() {
     // What cannot be removed does not undo the publication.
     store.server.rules().add(Rule::new(Fault::Forbidden).method("DELETE").path("shard-"));
     let report = store.push_with("set", "train", &options).unwrap();
-    assert!(report.notes.len() == 1 && report.notes[0].contains("remain, from shard-"), "{:?}", report.notes);
-    assert!(store.ends(3, "push other s3://bucket/train --overwrite").contains("remain, from shard-"));
+    assert!(report.notes.len() == 1 && report.notes[0].contains("remains until the next push"), "{:?}", report.notes);
+    assert!(store.ends(3, "push set s3://bucket/train").contains("remains until the next push"));
     store.server.rules().clear();
-    let report = store.push_with("set", "train", &options).unwrap();
-    assert!(report.removed == 2 && report.notes.is_empty(), "{report:?}");
+    let report = store.push("set", "train").unwrap();
+    assert!(report.found && report.removed == 2 && report.notes.is_empty(), "{report:?}");
     let mut objects = store.objects("train");
     objects.remove("notes.txt").unwrap();
     same("tidied", &objects, &store.files("set"));

@@ -85,7 +85,7 @@ fn a_second_pack_into_the_folder_is_refused() {
     let run = inspect();
     drop(next);
     let said = show(&run);
-    assert!(run.status.success() && said.contains("a pack into this folder is running"), "{said}");
+    assert!(run.status.success() && said.contains("a pack that is running"), "{said}");
     assert!(!said.contains("--if-exists resume") && !said.contains("not finished"), "{said}");
 }
 

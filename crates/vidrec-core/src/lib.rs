@@ -14,11 +14,8 @@
 
 pub mod byte_size;
 pub mod dataset;
-pub mod exif;
 pub mod loader;
 pub mod memory;
-pub mod natural_order;
-pub mod npy;
 pub mod progress;
 pub mod source_name;
 pub mod stop;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use vidrec_format::error::{Error, Result};
 
-/// How far a call has got.
+/// The work that a call has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Items done. The function that takes the callback says what an item is: a video, a clip, a frame.

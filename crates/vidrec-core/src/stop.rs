@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use vidrec_format::error::{Error, Result};
 
-/// How often waiting code checks whether it still has to wait.
+/// The interval at which waiting code checks whether it still has to wait.
 pub const LOOK: Duration = Duration::from_millis(50);
 
 thread_local! {

@@ -296,6 +296,16 @@ impl Error {
         self
     }
 
+    /// Adds the checksum that was expected, and the one of the bytes that are there.
+    pub fn crc32(self, expected: u32, found: u32) -> Self {
+        self.expected(format!("{expected:#010x}")).found(format!("{found:#010x}"))
+    }
+
+    /// Adds the number of bytes that were expected, and of those that are there.
+    pub fn bytes(self, expected: u64, found: u64) -> Self {
+        self.expected(format!("{expected} bytes")).found(format!("{found} bytes"))
+    }
+
     pub fn help(mut self, what: impl Into<String>) -> Self {
         self.0.help = Some(what.into());
         self

@@ -114,7 +114,7 @@ pub(crate) fn check_start(
     } else if major != version {
         (of_version.expected(version).found(major).help(newer), 8)
     } else if crc != stored {
-        (of_crc.expected(format!("{crc:#010x}")).found(format!("{stored:#010x}")), 60)
+        (of_crc.crc32(crc, stored), 60)
     } else if flags & !known_flags != 0 {
         let e = of_flags.expected(format!("no flags beyond {known_flags:#010x}"));
         (e.found(format!("{flags:#010x}")).help(newer), 12)

@@ -33,6 +33,7 @@
 pub mod bench;
 mod codec;
 mod encode;
+mod exif;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
 #[path = "../../../fuzz/internals/jpeg/mod.rs"]
@@ -45,13 +46,16 @@ mod record_magic;
 mod region;
 mod region_decoder;
 mod retile;
+mod rgb_rows;
 #[cfg(test)]
 mod tests;
 mod tile_decoder;
 mod tiles;
 
 pub use codec::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
-pub use markers::exif;
+pub use exif::exif;
+#[doc(hidden)]
+pub use exif::png_or_webp_exif;
 pub use planes::Planes;
 #[doc(hidden)]
 pub use private_copy::between_reads;
@@ -60,6 +64,8 @@ pub use record_magic::avoid_magic;
 pub use region::{Cut, Parts, Region, Scale, TileGrid};
 pub use region_decoder::{PixelFormat, Pixels, RegionDecoder, changed, make_room};
 pub use retile::{Retiled, Retiler};
+#[doc(hidden)]
+pub use rgb_rows::{ChromaLines, DecodedPart, RgbRows};
 pub use tile_decoder::Coding;
 pub use tiles::{RegionTiles, TileIndex};
 pub use vidrec_format::error::{Error, ErrorKind, Result};

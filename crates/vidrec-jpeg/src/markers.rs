@@ -35,7 +35,7 @@ pub(crate) const SOS: u8 = 0xDA;
 pub(crate) const DQT: u8 = 0xDB;
 pub(crate) const DRI: u8 = 0xDD;
 pub(crate) const APP0: u8 = 0xE0;
-const APP1: u8 = 0xE1;
+pub(crate) const APP1: u8 = 0xE1;
 pub(crate) const APP14: u8 = 0xEE;
 pub(crate) const APP15: u8 = 0xEF;
 pub(crate) const COM: u8 = 0xFE;
@@ -58,11 +58,6 @@ pub(crate) fn headers(jpeg: &[u8]) -> impl Iterator<Item = MarkerSegment<'_>> {
         before_scan = segment.marker != SOS;
         Some(segment)
     })
-}
-
-/// The EXIF data (a TIFF file) in the header of a JPEG.
-pub fn exif(jpeg: &[u8]) -> Option<&[u8]> {
-    headers(jpeg).filter(|segment| segment.marker == APP1).find_map(|segment| segment.body.strip_prefix(b"Exif\0\0"))
 }
 
 impl<'a> Markers<'a> {

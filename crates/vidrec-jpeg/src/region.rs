@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use vidrec_format::limits;
+
 /// Rows and columns of pixels in an MCU at 4:2:0.
 pub(crate) const MCU_SIDE: u32 = 16;
 
@@ -38,6 +40,14 @@ impl Region {
         Region { x, y, width: right - x, height: bottom - y }
     }
 
+    /// The smallest region that has both.
+    pub fn union(self, other: Region) -> Self {
+        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        let right = (self.x + self.width).max(other.x + other.width);
+        let bottom = (self.y + self.height).max(other.y + other.height);
+        Region { x, y, width: right - x, height: bottom - y }
+    }
+
     /// Whether the region has pixels, and all of them are in a picture of this size.
     pub fn within(&self, (width, height): (u32, u32)) -> bool {
         let end = |start: u32, length: u32| start.checked_add(length).filter(|_| length > 0);
@@ -66,6 +76,17 @@ impl Cut {
     /// The number of bytes from one row of the luma plane to the next: scaled, and even.
     pub fn luma_pitch(&self, scale: Scale) -> usize {
         scale.side(self.region.width).next_multiple_of(2) as usize
+    }
+
+    /// The number of samples from one row of each plane to the next.
+    pub fn pitches(&self, scale: Scale) -> [usize; 3] {
+        let pitch = self.luma_pitch(scale);
+        [pitch, pitch / 2, pitch / 2]
+    }
+
+    /// Columns and rows of the planes of chroma. Luma has twice as many.
+    pub fn chroma_sides(&self, scale: Scale) -> (usize, usize) {
+        (self.luma_pitch(scale) / 2, scale.side(self.region.height).div_ceil(2) as usize)
     }
 }
 
@@ -116,6 +137,18 @@ pub struct Parts {
 }
 
 impl TileGrid {
+    /// Whether a picture can have this size and these tiles.
+    pub fn is_possible(&self) -> bool {
+        let TileGrid { size: (width, height), tile_width } = *self;
+        let is_side = |side: u32| (1..=limits::MAX_SIDE).contains(&side);
+        is_side(width)
+            && is_side(height)
+            && u64::from(width) * u64::from(height) <= limits::MAX_PIXELS
+            && tile_width.is_multiple_of(MCU_SIDE)
+            // A whole number of tiles makes a row of MCUs.
+            && (tile_width == 0 || width.next_multiple_of(MCU_SIDE).is_multiple_of(tile_width))
+    }
+
     /// The number of parts in a row, and the number of rows.
     pub fn parts(&self) -> (u32, u32) {
         match self.tile_width {

@@ -230,6 +230,31 @@ impl RegionDecoder {
         open.rgb(room(rgb, pitch * size.1 as usize)?, pitch)?;
         Ok(Cut::whole(size))
     }
+
+    /// Decodes as [`rgb`](Self::rgb) does, to a plane for each of red, green and blue.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`rgb`](Self::rgb).
+    pub fn rgb_planes(
+        &mut self,
+        jpeg: &[u8],
+        size: (u32, u32),
+        region: Region,
+        planes: &mut [Vec<u8>; 3],
+    ) -> Result<Cut> {
+        let mut rgb = std::mem::take(&mut self.rgb);
+        let decoded = self.rgb(jpeg, size, region, &mut rgb);
+        self.rgb = rgb;
+        let cut = decoded?;
+        let pixels = cut.region.width as usize * cut.region.height as usize;
+        let rgb = &self.rgb.as_chunks().0[..pixels];
+        for (c, plane) in planes.iter_mut().enumerate() {
+            allocation::resize(plane, pixels, 0, "a frame")?;
+            plane.iter_mut().zip(rgb).for_each(|(sample, pixel): (_, &[u8; 3])| *sample = pixel[c]);
+        }
+        Ok(cut)
+    }
 }
 
 /// The error for a JPEG that changed since its size was read. Only another process can have changed it.

@@ -30,7 +30,7 @@ const BYTES_PER_FRAME: u64 = 8 + 24 + 2 + 32;
 /// Bytes of a clip besides its frames and attributes: index entry and names.
 const BYTES_PER_CLIP: u64 = 96 + 32;
 
-/// What a pack would produce. The program prints it as JSON.
+/// The estimate of what a pack would produce. The program prints it as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -42,7 +42,7 @@ pub struct Estimate {
     pub classes: u64,
     /// Files in the input folders that are neither videos nor frames, by kind.
     pub passed_over: Vec<IgnoredFiles>,
-    /// What each column of each manifest was taken for.
+    /// The meaning that vidrec gave each column of each manifest.
     pub manifests: Vec<ManifestColumns>,
     /// Further notes on the inputs, as in [`PackPlan::notes`].
     pub notes: Vec<String>,

@@ -13,7 +13,7 @@ use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::words::unknown_variant;
 
-/// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
+/// The options of a pack. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
 ///
 /// ```
 /// use vidrec::pack::{FrameChoice, FrameOptions, PackOptions, PictureOptions, Quality};
@@ -27,17 +27,17 @@ use vidrec_format::words::unknown_variant;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PackOptions {
-    /// How inputs are read.
+    /// The options for reading inputs.
     pub input: InputOptions,
     /// Which frames of a video become a clip.
     pub frames: FrameOptions,
-    /// How frames are stored.
+    /// The options for storing frames.
     pub pictures: PictureOptions,
-    /// What a video may take, how many may fail, and where shards end.
+    /// The limits of a video, the number that may fail, and where shards end.
     pub limits: LimitOptions,
-    /// How much of the machine the work may use.
+    /// The share of the machine that the work may use.
     pub resources: Resources,
-    /// What a run does with an output that exists, and where it works.
+    /// The options for an output that exists, and the place of the work.
     pub run: RunOptions,
 }
 
@@ -158,10 +158,10 @@ impl PackOptions {
 /// This version of vidrec, as data sets name it.
 pub(super) const TOOL: &str = concat!("vidrec ", env!("CARGO_PKG_VERSION"));
 
-/// What a run does with an output that exists, and where it works.
+/// The options for an output that exists, and the place of the work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunOptions {
-    /// What to do if the output exists. Default [`IfExists::Fail`].
+    /// The action if the output exists. Default [`IfExists::Fail`].
     pub if_exists: IfExists,
     /// For an output in object storage: a folder on this machine to pack in, with room for two shards. Default `None`:
     /// `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
@@ -170,7 +170,7 @@ pub struct RunOptions {
     pub only_publisher: bool,
 }
 
-/// What to do if there is a data set in the output, or an interrupted pack.
+/// The action if there is a data set in the output, or an interrupted pack.
 ///
 /// The text form (`FromStr`, `Display`, serde) is `fail`, `resume`, `retry-failed` or `replace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

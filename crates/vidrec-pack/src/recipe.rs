@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::options::{FIXED, PackOptions, check_known, group_map, is_set, take_group};
 use super::plan::InputOptions;
 use super::work::{FrameOptions, LimitOptions, PictureOptions};
-use vidrec_core::dataset::{OpenOptions, Source};
+use vidrec_core::dataset::{OpenOptions, Source, listing};
 use vidrec_core::store::disk::regular_file::{Links, read_regular};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Result};
@@ -116,8 +116,8 @@ impl Recipe {
             Some(name) if name == FILE_NAME => location.parent().unwrap_or(Path::new("")),
             _ => location,
         };
-        let listing = Source::of(folder, options)?.read(&folder.join(FILE_NAME))?;
-        DatasetJson::prove(&listing).and_then(|json| Self::of_json(&json)).map_err(|e| e.file(folder))
+        let json = listing::read(&folder.join(FILE_NAME), &Source::of(folder, options)?)?;
+        Self::of_json(&json).map_err(|e| e.file(folder))
     }
 
     fn of_json(json: &DatasetJson) -> Result<Self> {

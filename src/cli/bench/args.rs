@@ -9,7 +9,7 @@ use crate::{Io, LoaderOptions, OpenOptions};
 use crate::cli::arguments::words;
 use crate::cli::storage::{HEADING, StorageArgs};
 
-/// What is measured if no options are given.
+/// The loader that is measured if no options are named.
 const USUAL: [&str; 5] =
     [r#"crop={"RandomResizedCrop": {"size": 224}}"#, "flip=0.5", "shuffle=true", "dtype=float32", "normalize=imagenet"];
 
@@ -29,10 +29,10 @@ pub struct Args {
     /// Options of the loader, with values in JSON.
     #[arg(value_name = "NAME=VALUE", default_values = USUAL)]
     loader: Vec<String>,
-    /// How to read local files.
+    /// The way to read local files.
     #[arg(long, default_value_t, value_parser = words::<Io>())]
     io: Io,
-    /// How long to measure, after a second of warming up.
+    /// The seconds to measure, after a second of warming up.
     #[arg(long, default_value_t = 5.0, value_parser = parse_seconds)]
     pub seconds: f64,
     /// Measure this many epochs, however long they take.
@@ -59,7 +59,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// How the data set is opened.
+    /// Returns the options for opening the data set.
     pub fn open_options(&self) -> Result<OpenOptions, String> {
         let mut storage = self.storage.storage()?;
         self.memory_bytes.iter().for_each(|bytes| storage.memory_bytes = *bytes);

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::args::Args;
 use crate::cli::{Failure, output};
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Serialize)]
 pub struct Report {
     pub frames_per_second: f64,

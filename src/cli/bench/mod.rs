@@ -70,7 +70,7 @@ fn render(r: &Report) -> String {
     text
 }
 
-/// What went over the network since the data set was opened.
+/// Describes the traffic on the network since the data set was opened.
 fn render_remote(r: &RemoteStats) -> String {
     format!(
         "{}: {} fetched, {} from the cache; {} sent again; waited {:.1} s for the network\n",

@@ -11,7 +11,7 @@ use super::measure::{Report, measure};
 /// Fewer threads are better if they lose no more than this part of the best rate.
 const GOOD_ENOUGH: f64 = 0.03;
 
-/// What came out.
+/// The result of the search.
 #[derive(Serialize)]
 pub struct Tuning {
     /// The least number of threads within 3 % of the best rate.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::interop::report::ExportReport;
+use crate::interop::sink::ExportReport;
 use crate::interop::sink::file_name;
 use crate::{Dataset, Error, ProgressFn, Result};
 use vidrec_core::dataset::Shard;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::records::{self, Record, Records};
-use crate::interop::report::ImportReport;
+use crate::interop::sink::ImportReport;
 use crate::interop::sink::{self, ImportOptions, Sink, file_name, malformed, read_text};
 use crate::{Error, Hint, ProgressFn, Result};
 use vidrec_core::store::disk::map::MappedFile;

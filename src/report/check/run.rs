@@ -9,10 +9,9 @@ use super::clip::{CheckedClip, ClipChecker, stops};
 use super::duplicates::{self, ComparedClip, found_clip};
 use super::finding::{CheckOptions, CheckReport, CheckedSet, FailedVideo, Finding, FindingKind};
 use crate::{Dataset, Error, ProgressFn, Result};
-use vidrec_core::dataset::Tables;
 use vidrec_core::progress::Counter;
 use vidrec_core::threads;
-use vidrec_format::allocation;
+use vidrec_format::{SectionId, allocation};
 
 /// The number of frames that are decoded between two calls of the progress callback. Longer clips are not divided.
 const FRAMES_AT_A_TIME: u64 = 2048;
@@ -85,7 +84,8 @@ impl CheckRun<'_> {
     fn check_clips(&mut self, set: usize, pool: &rayon::ThreadPool, counter: &mut Counter<'_, '_>) -> Result<()> {
         let (dataset, kinds) = (&self.sets[set], &self.options.kinds);
         let frames = kinds.iter().any(|kind| kind.needs_frames());
-        dataset.prefetch_all(Tables { clips: true, frames, strings: true })?;
+        let tables = [SectionId::CLIPS, SectionId::STRINGS, SectionId::FRAMES];
+        dataset.prefetch_all(if frames { &tables } else { &tables[..2] })?;
         let mut next = 0;
         while next < dataset.len() {
             let end = together(dataset, next);

@@ -1,20 +1,21 @@
 //! A data set: its shards, and the clips of these shards that belong to it.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use crate::dataset::listing::ShardFiles;
 use crate::dataset::shard::LazyShard;
-use crate::dataset::{Clip, FailedSource, Io, Leftover, OpenOptions, Shard, Source, Tables, listing, track_file};
+use crate::dataset::{Clip, FailedSource, Io, Leftover, OpenOptions, Shard, Source, listing, track_file};
 use crate::store::disk::folder_of;
 use crate::store::disk::regular_file::{Advice, Links, advise, open_regular};
 use crate::store::location::is_remote;
 use crate::store::remote::Remote;
 use crate::store::storage::RemoteStats;
 use vidrec_format::track::schema::TrackSchema;
-use vidrec_format::{DatasetJson, Error, Meta, Result, data_binding, file_name};
+use vidrec_format::{DatasetJson, Error, Meta, Result, SectionId, data_binding, file_name};
 
 const NO_DIGEST: [u8; 32] = [0; 32];
 
@@ -47,7 +48,6 @@ struct Inner {
     /// The number of frames before each shard, followed by the number of frames of all shards.
     frame_starts: Vec<u64>,
     frame_count: u64,
-    io: Io,
     /// The clips of the shards that belong to this data set; `None` if all do.
     chosen: Option<ClipSubset>,
 }
@@ -73,7 +73,7 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 
 impl Inner {
     /// Joins shards.
-    fn new(shards: Vec<Arc<LazyShard>>, io: Io) -> Result<Self> {
+    fn new(shards: Vec<Arc<LazyShard>>) -> Result<Self> {
         if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
         }
@@ -83,7 +83,7 @@ impl Inner {
             frame_count += shard.json().frames;
             frame_starts.push(frame_count);
         }
-        Ok(Inner { shards, starts, frame_starts, frame_count, io, chosen: None })
+        Ok(Inner { shards, starts, frame_starts, frame_count, chosen: None })
     }
 
     /// Checks that the tracks of the shards can be in one data set. The track files of remote shards are opened when they
@@ -161,7 +161,7 @@ impl Dataset {
         for files in files {
             shards.push(Arc::new(LazyShard::new(files, source, shards.first().cloned())?));
         }
-        let inner = Inner::new(shards, source.io())?;
+        let inner = Inner::new(shards)?;
         inner.shards[0].open()?;
         inner.prove_tracks()?;
         Ok(Dataset(Arc::new(inner)))
@@ -188,11 +188,12 @@ impl Dataset {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if a list is damaged;
     /// [`Io`](vidrec_format::error::ErrorKind::Io) if a list cannot be read.
     pub fn failures(&self) -> Result<Vec<FailedSource>> {
-        let mut failures = Vec::new();
-        for (path, source) in self.listings() {
-            failures.append(&mut source.twice(|| listing::failures_of(&path, &source))?);
-        }
-        Ok(failures)
+        let place =
+            |slot: &Arc<LazyShard>| (slot.record_path().with_file_name(file_name::LISTING), slot.source.clone());
+        let mut seen = HashSet::new();
+        let listings = self.0.shards.iter().map(place).filter(|(path, _)| seen.insert(path.clone()));
+        let failures = listings.map(|(path, source)| source.twice(|| listing::failures_of(&path, &source)));
+        Ok(failures.collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once.
@@ -225,9 +226,9 @@ impl Dataset {
         }
         let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
         let chosen = Some(ClipSubset { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
-        let Inner { shards, starts, frame_starts, io, .. } = &*self.0;
+        let Inner { shards, starts, frame_starts, .. } = &*self.0;
         let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, frame_count, io: *io, chosen })))
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, frame_count, chosen })))
     }
 
     /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
@@ -250,8 +251,7 @@ impl Dataset {
     /// and [`meta`](Self::meta) return those of the first data set.
     pub(crate) fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
         let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
-        let io = parts.first().map_or(Io::Map, Dataset::io);
-        let whole = Dataset(Arc::new(Inner::new(shards, io)?));
+        let whole = Dataset(Arc::new(Inner::new(shards)?));
         if parts.iter().all(|part| part.0.chosen.is_none()) {
             return Ok(whole);
         }
@@ -267,11 +267,6 @@ impl Dataset {
     /// The ordinal of clip `ordinal` among the clips of all shards together. The clip must exist.
     fn stored_ordinal(&self, ordinal: u64) -> u64 {
         self.0.chosen.as_ref().map_or(ordinal, |chosen| chosen.clips[ordinal as usize])
-    }
-
-    /// The way in which vidrec reads the files.
-    pub fn io(&self) -> Io {
-        self.0.io
     }
 
     /// Whether this is a selection of the clips of its shards.
@@ -387,7 +382,7 @@ impl Dataset {
     ///
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if an entry is damaged.
     pub fn labels(&self) -> Result<Vec<Option<u32>>> {
-        self.prefetch_all(Tables { clips: true, ..Tables::default() })?;
+        self.prefetch_all(&[SectionId::CLIPS])?;
         self.clips().map(|clip| Ok(clip?.label())).collect()
     }
 
@@ -487,20 +482,6 @@ impl Dataset {
     #[doc(hidden)]
     pub fn shards(&self) -> Result<Vec<&Shard>> {
         (0..self.shard_count()).map(|at| self.shard(at)).collect()
-    }
-
-    /// The `dataset.json` of each folder that contains record files, and the source to read it from.
-    pub(super) fn listings(&self) -> Vec<(PathBuf, Source)> {
-        let mut found: Vec<(PathBuf, Source)> = Vec::new();
-        for slot in &self.0.shards {
-            let path = slot.record_path().with_file_name(file_name::LISTING);
-            if found.iter().any(|(other, _)| *other == path) {
-                continue;
-            }
-            let source = slot.remote().map_or(Source::Local(self.0.io), |remote| Source::Remote(remote.clone()));
-            found.push((path, source));
-        }
-        found
     }
 
     /// Counters of what all clones, selections and loaders of a remote data set have fetched so far; `None` for a

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::dataset::Shard;
+use crate::dataset::records::prove_jpeg;
 use crate::store::disk::map;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
-use vidrec_format::{Error, FrameEntry, Result, crc32};
+use vidrec_format::{Error, FrameEntry, Result};
 
 /// One frame of a clip. The JPEG borrows from the map or the buffer, except for the rare record that is stored in
 /// parts.
@@ -49,21 +50,9 @@ impl Frame<'_> {
     ///
     /// See [`check`](Self::check).
     pub fn check_copy(&self, jpeg: &[u8]) -> Result<()> {
-        let found = crc32(jpeg);
-        if found == self.entry.jpeg_crc32 {
-            return Ok(());
-        }
-        if self.shard.records.lost() > 0 {
-            return Err(self.place(map::lost(&self.shard.record_path)));
-        }
-        Err(Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index")
-            .section("record")
-            .at(self.entry.record_offset)
-            .expected(format!("{:#010x}", self.entry.jpeg_crc32))
-            .found(format!("{found:#010x}"))
-            .in_clip(self.clip)
-            .in_frame(self.t)
-            .file(&self.shard.record_path))
+        let is_lossy = self.shard.records.lost() > 0;
+        let lost = |e| if is_lossy { map::lost(&self.shard.record_path) } else { e };
+        prove_jpeg(&self.entry, jpeg).map_err(|e| self.place(lost(e)))
     }
 
     /// Checks that all bytes of the JPEG that were read so far were in the file. This costs nothing unless part of

@@ -36,17 +36,6 @@ pub struct Index {
     strings: SectionEntry,
 }
 
-/// Some tables of an index.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Tables {
-    /// The entries of clips.
-    pub clips: bool,
-    /// The entries of frames.
-    pub frames: bool,
-    /// Sources and attributes.
-    pub strings: bool,
-}
-
 impl Index {
     /// Checks the parts of an index that every reader depends on.
     pub fn prove(bytes: &(impl ReadAt + ?Sized)) -> Result<Self> {
@@ -141,7 +130,7 @@ impl Index {
         let crc = hasher.finalize();
         if crc != clip.strings_crc32 {
             let e = self.string_fault(clip.source, "the CRC-32 of the clip's strings does not match");
-            return Err(wrong_crc(e, clip.strings_crc32, crc));
+            return Err(e.crc32(clip.strings_crc32, crc));
         }
         Ok(texts)
     }
@@ -170,11 +159,6 @@ fn fault(rule: &'static str, section: &'static str, at: u64, what: impl Into<Str
     Error::format(rule, what.into()).section(section).at(at)
 }
 
-/// The error about a checksum that does not match.
-fn wrong_crc(e: Error, expected: u32, found: u32) -> Error {
-    e.expected(format!("{expected:#010x}")).found(format!("{found:#010x}"))
-}
-
 /// The first bytes of an index that is long enough to have a header.
 fn head_bytes(bytes: &(impl ReadAt + ?Sized)) -> Result<&[u8]> {
     Ok(bytes.slice(0..header::BYTES as u64)?.unwrap_or_default())
@@ -194,7 +178,7 @@ fn prove_header(bytes: &(impl ReadAt + ?Sized)) -> Result<Header> {
     let header = Header::from_bytes(head)?;
     if header.file_length != length {
         let e = fault("index-file-length", "header", 32, "the index file was truncated or extended");
-        return Err(e.expected(format!("{} bytes", header.file_length)).found(format!("{length} bytes")));
+        return Err(e.bytes(header.file_length, length));
     }
     header::check_footer(foot, length, head)?;
     let most = limits::MAX_ORDINALS;
@@ -220,7 +204,7 @@ fn prove_section_table(bytes: &(impl ReadAt + ?Sized), header: &Header) -> Resul
     let crc = crc32(table);
     if crc != header.section_table_crc32 {
         let e = fault("index-table-crc", "section table", begin, "the section table's CRC-32 does not match");
-        return Err(wrong_crc(e, header.section_table_crc32, crc));
+        return Err(e.crc32(header.section_table_crc32, crc));
     }
     let (entries, _) = table.as_chunks::<{ section::BYTES }>();
     let sections: Vec<SectionEntry> = entries.iter().map(SectionEntry::from_bytes).collect();
@@ -288,7 +272,7 @@ pub fn proven_bytes<'a>(bytes: &'a (impl ReadAt + ?Sized), s: &SectionEntry) -> 
         return Ok(found);
     }
     let e = fault("section-crc", s.id.name(), s.offset, "the section's CRC-32 does not match");
-    Err(wrong_crc(e, s.crc32, crc))
+    Err(e.crc32(s.crc32, crc))
 }
 
 /// Reads the identity of a file from a section.

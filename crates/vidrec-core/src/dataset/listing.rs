@@ -5,12 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::dataset::Source;
-use crate::store::disk::regular_file::{Links, read_regular};
 use crate::store::disk::{is_being_written, publication};
-use crate::store::remote::Remote;
 use vidrec_format::data_binding::hex;
 use vidrec_format::{
     DatasetJson, Error, ErrorKind, FileKind, FileName, Hint, Result, ShardJson, dataset_json, file_name, limits,
@@ -46,7 +45,7 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
         false => false,
     };
     match path.extension().and_then(|e| e.to_str()).filter(|_| !is_folder) {
-        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
+        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)], json: None }),
         Some("json") => listed(path, source),
         _ if is_local && !is_folder => Err(Error::usage("this is not a data set")
             .file(path)
@@ -56,10 +55,8 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     }
 }
 
-/// The number of times that a data set is read again because it was replaced while it was read. The smaller number applies to a
-/// local data set whose `dataset.json` is the same as before, because it may have been replaced twice.
+/// The number of times that a data set is read again because it was replaced while it was read.
 const REPLACED: u32 = 10;
-const REPLACED_TWICE: u32 = 2;
 
 /// Finds the shards, and calls `work` with them. If that fails because the data set was replaced meanwhile, so that
 /// its files are gone, it tries again with the new files.
@@ -67,10 +64,7 @@ pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[Shard
     let mut tries = 0;
     loop {
         let found = find(path, source)?;
-        let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
-        let is_replaced = |then: &(PathBuf, DatasetJson)| {
-            may_be || listed(&then.0, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != then.1))
-        };
+        let is_replaced = |then: &(PathBuf, DatasetJson)| read(&then.0, source).is_ok_and(|now| now != then.1);
         match work(&found.shards) {
             Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && found.json.iter().any(is_replaced) => {
                 tries += 1;
@@ -81,74 +75,53 @@ pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[Shard
 }
 
 fn listed(path: &Path, source: &Source) -> Result<Listing> {
-    let json = match source {
-        Source::Local(_) => read(path)?,
-        Source::Remote(remote) => read_remote(path, remote)?,
-    };
-    let files = |shard: &ShardJson| ShardFiles {
-        index: path.with_file_name(&shard.index_file),
-        record: Some(path.with_file_name(&shard.record_file)),
-        tracks: shard.track_file.as_ref().map(|tracks| path.with_file_name(&tracks.file)),
-        listed: Some(shard.clone()),
-    };
-    Ok(Listing { shards: json.shards.iter().map(files).collect(), json: Some((path.to_owned(), json)) })
+    let json = read(path, source)?;
+    let shards = json.shards.iter().map(|shard| ShardFiles::listed(path, shard)).collect();
+    Ok(Listing { shards, json: Some((path.to_owned(), json)) })
+}
+
+impl ShardFiles {
+    /// The files of a shard that a `dataset.json` lists.
+    fn listed(listing: &Path, shard: &ShardJson) -> Self {
+        ShardFiles {
+            index: listing.with_file_name(&shard.index_file),
+            record: Some(listing.with_file_name(&shard.record_file)),
+            tracks: shard.track_file.as_ref().map(|tracks| listing.with_file_name(&tracks.file)),
+            listed: Some(shard.clone()),
+        }
+    }
 }
 
 /// The files of one shard, by the path of either file.
-pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
+fn shard(path: &Path, source: &Source) -> ShardFiles {
+    let index = path.with_extension("vidx");
     if path.extension().is_none_or(|e| e != "rec") {
-        return Ok(ShardFiles { index: path.with_extension("vidx"), record: None, tracks: None, listed: None });
+        return ShardFiles { index, record: None, tracks: None, listed: None };
     }
-    let (beside, record) = (path.with_extension("vidx"), Some(path.to_owned()));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let listing = path.with_file_name(dataset_json::FILE_NAME);
-    let json = match source {
-        Source::Local(_) if beside.exists() || !path.exists() => {
-            return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
-        }
-        Source::Local(_) => read(&listing).ok(),
-        // Nothing is listed, so names that contain digits of a digest are looked up.
-        Source::Remote(_) if file_name::stem(&name) == path.file_stem().unwrap_or_default() => {
-            return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
-        }
-        Source::Remote(remote) => Some(read_remote(&listing, remote)?),
-    };
-    let listed = json.and_then(|json| json.shards.into_iter().find(|shard| *shard.record_file == *name));
-    match listed {
-        Some(listed) => {
-            let tracks = listed.track_file.as_ref().map(|tracks| path.with_file_name(&tracks.file));
-            let index = path.with_file_name(&listed.index_file);
-            Ok(ShardFiles { index, record, tracks, listed: Some(listed) })
-        }
-        None => {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            Err(Error::io("find the index of the record file", path, missing)
-                .expected(format!("{}, or a dataset.json that lists it", beside.display()))
-                .help("a record file cannot be read without its index"))
-        }
-    }
-}
-
-/// Like [`read`], for a remote data set.
-fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
-    let Some(bytes) = remote.read(path, limits::MAX_LISTING_BYTES)? else {
-        return Err(Error::usage("there is no data set here")
-            .file(path.parent().unwrap_or(path))
-            .expected(dataset_json::FILE_NAME)
-            .help("check the location: bucket or host, and path"));
-    };
-    DatasetJson::prove(&bytes).map_err(|e| match bytes.trim_ascii_start().first() {
-        Some(b'<') => {
-            e.file(path).found("a web page").help("the server sends a web page instead of the file: check the location")
-        }
-        _ => e.file(path),
-    })
+    // The name of the index contains its own digest, so only a `dataset.json` leads to it, unless neither has one.
+    let (name, listing) = (path.file_name().unwrap_or_default(), path.with_file_name(dataset_json::FILE_NAME));
+    let json = read(&listing, source).ok();
+    let listed = json.as_ref().and_then(|json| json.shards.iter().find(|shard| *shard.record_file == *name));
+    let alone = ShardFiles { index, record: Some(path.to_owned()), tracks: None, listed: None };
+    listed.map_or(alone, |listed| ShardFiles::listed(&listing, listed))
 }
 
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.
-pub fn read(path: &Path) -> Result<DatasetJson> {
-    let bytes = read_regular(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
-    DatasetJson::prove(&bytes).map_err(|e| e.file(path))
+pub fn read(path: &Path, source: &Source) -> Result<DatasetJson> {
+    let absent = || {
+        let e = Error::usage("there is no data set here").file(path.parent().unwrap_or(path));
+        e.expected(dataset_json::FILE_NAME).help("check the location: bucket or host, and path")
+    };
+    let bytes = source.read_if_there(path, limits::MAX_LISTING_BYTES)?.ok_or_else(absent)?;
+    DatasetJson::prove(&bytes).map_err(|e| of_web_page(e.file(path), &bytes))
+}
+
+/// Describes the received bytes in an error about a file, if they look like a web page.
+pub(super) fn of_web_page(e: Error, bytes: &[u8]) -> Error {
+    match bytes.trim_ascii_start().first() {
+        Some(b'<') => e.found("a web page").help("the server sends a web page instead of the file: check the location"),
+        _ => e,
+    }
 }
 
 /// A line of a list of failures.
@@ -167,25 +140,23 @@ pub struct FailedSource {
 pub(super) fn failures_of(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
     let Some(bytes) = source.read_if_there(listing, limits::MAX_LISTING_BYTES)? else { return Ok(Vec::new()) };
     let json = DatasetJson::prove(&bytes).map_err(|e| e.file(listing))?;
-    let bytes = read_failures(listing, &json, source)?;
-    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    lines
-        .map(serde_json::from_slice)
-        .collect::<serde_json::Result<_>>()
-        .map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(listing).found(e))
+    read_failures(listing, &json, source)
 }
 
-/// The bytes of the list of failures that a `dataset.json` lists, proven by its digest; empty if it lists none.
-pub(super) fn read_failures(listing: &Path, json: &DatasetJson, source: &Source) -> Result<Vec<u8>> {
+/// The lines of the list of failures that a `dataset.json` lists, proven by its digest; none if it lists none.
+pub fn read_failures<T: DeserializeOwned>(listing: &Path, json: &DatasetJson, source: &Source) -> Result<Vec<T>> {
     let Some(listed) = &json.failures else { return Ok(Vec::new()) };
     let path = listing.with_file_name(&listed.file);
     let bytes = source.read(&path)?;
     let found = hex(&Sha256::digest(&bytes));
-    if found == listed.sha256 {
-        return Ok(bytes);
+    if found != listed.sha256 {
+        let e = Error::format("failures-digest", "the list of failures is not the one that dataset.json lists");
+        return Err(e.file(path).expected(format!("SHA-256 {}", listed.sha256)).found(found));
     }
-    let e = Error::format("failures-digest", "the list of failures is not the one that dataset.json lists").file(path);
-    Err(e.expected(format!("SHA-256 {}", listed.sha256)).found(found))
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(serde_json::from_slice);
+    lines
+        .collect::<serde_json::Result<_>>()
+        .map_err(|e| Error::usage("a line in the list of failures does not describe a failure").file(path).found(e))
 }
 
 /// Files of an interrupted or active write in the folder of a data set. The data set itself is complete.
@@ -200,43 +171,40 @@ pub struct Leftover {
 
 /// Notes on files that other writers left in `dir` or are writing there.
 pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
-    let mut found = Vec::new();
+    unfinished(dir)
+        .map(|(what, hints)| Leftover { note: format!("this folder has {what}"), hints })
+        .into_iter()
+        .collect()
+}
+
+/// Returns the work in `dir` that is not finished, and the steps that a caller can take.
+fn unfinished(dir: &Path) -> Option<(&'static str, Vec<Hint>)> {
     // If the folder is locked, its writer is alive, and there is nothing to resume.
-    if is_being_written(dir) {
-        let what = if has_pack(dir) { "a pack into this folder is running" } else { "this folder is being written" };
-        let note = format!("{what}: the result will replace the data set");
-        return vec![Leftover { note, hints: Vec::new() }];
+    match (is_being_written(dir), has_pack(dir)) {
+        (true, true) => Some(("a pack that is running: it will replace the data set", Vec::new())),
+        (true, false) => Some(("a data set that is being written", Vec::new())),
+        (false, true) => Some(("a pack that is not finished", vec![Hint::Resume, Hint::Publish, Hint::Restart])),
+        (false, false) if publication::is_pending(dir) => {
+            Some(("files of an interrupted write, which the next write removes", Vec::new()))
+        }
+        (false, false) => None,
     }
-    if has_pack(dir) {
-        let note = "this folder has a pack that is not finished: resume it or start it over".into();
-        found.push(Leftover { note, hints: vec![Hint::Resume, Hint::Restart] });
-    }
-    if publication::is_pending(dir) {
-        let note = "an interrupted write left files in this folder: the next write cleans them up".into();
-        found.push(Leftover { note, hints: Vec::new() });
-    }
-    found
 }
 
 /// The error that says why `dir` is not a data set.
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
-    let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
-    if is_being_written(dir) {
-        let what = if has_pack(dir) { "a pack that is running" } else { "a data set that is being written" };
-        e.found(what).help("wait until it is done")
-    } else if has_pack(dir) {
-        e.found("a pack that is not finished").hint(Hint::Resume).hint(Hint::Publish)
-    } else if publication::is_pending(dir) {
-        e.found("an interrupted write").help("run the same command again")
-    } else if indexes.is_empty() {
-        e.hint(Hint::Pack)
-    } else {
-        let indexes: Vec<String> = indexes.into_iter().map(String::from).collect();
-        e.found(format!("{}, but no dataset.json that lists the files", indexes.join(", ")))
-            .help("you can open a single .vidx by itself")
-            .hint(Hint::Repair)
+    if let Some((what, hints)) = unfinished(dir) {
+        return hints.into_iter().fold(e.found(what), Error::hint);
     }
+    let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
+    if indexes.is_empty() {
+        return e.hint(Hint::Pack);
+    }
+    let indexes: Vec<String> = indexes.into_iter().map(String::from).collect();
+    e.found(format!("{}, but no dataset.json that lists the files", indexes.join(", ")))
+        .help("you can open a single .vidx by itself")
+        .hint(Hint::Repair)
 }
 
 /// Whether a pack into a folder has begun but not ended: whether it has a plan.
@@ -244,13 +212,13 @@ pub(crate) fn has_pack(dir: &Path) -> bool {
     dir.join(file_name::PACK).join("plan.json").exists()
 }
 
-/// The `wanted` names in `dir` that files of a data set may have, sorted.
-pub(crate) fn files_in(dir: &Path, wanted: impl Fn(&FileName) -> bool) -> Result<Vec<FileName>> {
+/// The names in `dir` that files of a data set may have and that `matches` accepts, sorted.
+pub(crate) fn files_in(dir: &Path, matches: impl Fn(&FileName) -> bool) -> Result<Vec<FileName>> {
     let io = |e| Error::io("list the folder", dir, e);
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(io)? {
         let name = entry.map_err(io)?.file_name();
-        found.extend(name.to_str().and_then(|name| name.parse().ok()).filter(|name| wanted(name)));
+        found.extend(name.to_str().and_then(|name| name.parse().ok()).filter(|name| matches(name)));
     }
     found.sort();
     Ok(found)

@@ -6,9 +6,7 @@ pub mod repair;
 pub mod verify;
 pub mod writer;
 
-mod classes;
 mod clip;
-mod clock;
 mod data_set;
 mod frame;
 mod index;
@@ -20,12 +18,10 @@ mod stats;
 mod track;
 mod track_file;
 
-pub use classes::{JoinedClasses, joined_classes};
-pub use clip::Clip;
-pub use clock::different_clocks;
+pub use clip::{Clip, different_clocks};
 pub use data_set::{Dataset, Fingerprint};
 pub use frame::Frame;
-pub use index::{Index, Tables, proven_bytes};
+pub use index::{Index, proven_bytes};
 pub use listing::{FailedSource, Leftover};
 pub(crate) use records::RecordsDigest;
 pub use shard::{Shard, split_payload};

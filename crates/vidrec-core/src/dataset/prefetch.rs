@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::dataset::{Dataset, Shard, Tables};
+use crate::dataset::{Dataset, Shard};
 use crate::threads::in_order;
 use vidrec_format::{Result, SectionId};
 
@@ -23,10 +23,7 @@ impl Dataset {
             of_shards.entry(at).or_default().push(ordinal);
         }
         let of_shards: Vec<_> = of_shards.into_iter().collect();
-        for some in of_shards.chunks(SHARDS_AT_A_TIME) {
-            at_once(some, |(at, clips)| self.shard(*at)?.prefetch(clips, strings))?;
-        }
-        Ok(())
+        at_once(&of_shards, |(at, clips)| self.shard(*at)?.prefetch(clips, strings))
     }
 
     /// Opens all track files. Those of local data sets are open already.
@@ -36,39 +33,30 @@ impl Dataset {
         }
         let shards: Vec<usize> = self.shards_with_tracks().collect();
         let open = |&at: &usize| self.shard(at)?.tracks.as_ref().map_or(Ok(()), |file| file.open().map(drop));
-        shards.chunks(SHARDS_AT_A_TIME).try_for_each(|some| at_once(some, open))
+        at_once(&shards, open)
     }
 
     /// Fetches whole tables, for a pass over all clips. Does nothing for local data sets.
     #[doc(hidden)]
-    pub fn prefetch_all(&self, tables: Tables) -> Result<()> {
+    pub fn prefetch_all(&self, tables: &[SectionId]) -> Result<()> {
         if !self.is_remote() {
             return Ok(());
         }
         let shards: Vec<usize> = (0..self.shard_count()).collect();
-        for some in shards.chunks(SHARDS_AT_A_TIME) {
-            at_once(some, |at| self.shard(*at)?.prefetch_all(tables))?;
-        }
-        Ok(())
+        at_once(&shards, |at| self.shard(*at)?.prefetch_all(tables))
     }
 }
 
-/// Calls `work` for each of a few values, all at the same time.
-fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
-    in_order(things.len(), things.len(), |i| work(&things[i])).map(drop)
+/// Calls `work` for each shard, many at a time.
+fn at_once<T: Sync>(shards: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+    in_order(shards.len(), SHARDS_AT_A_TIME, |i| work(&shards[i])).map(drop)
 }
 
 impl Shard {
     /// Fetches whole tables.
-    pub fn prefetch_all(&self, tables: Tables) -> Result<()> {
-        let wanted = |table: &(bool, SectionId)| table.0;
-        let all = [
-            (tables.clips, SectionId::CLIPS),
-            (tables.frames, SectionId::FRAMES),
-            (tables.strings, SectionId::STRINGS),
-        ];
-        let ranges = all.into_iter().filter(wanted).filter_map(|(_, id)| self.index.section_range(id));
-        self.index_bytes.prefetch(&ranges.collect::<Vec<_>>())
+    pub fn prefetch_all(&self, tables: &[SectionId]) -> Result<()> {
+        let ranges: Vec<_> = tables.iter().filter_map(|&id| self.index.section_range(id)).collect();
+        self.index_bytes.prefetch(&ranges)
     }
 
     /// Fetches the entries of some clips and of their frames, and with `strings` also their strings.

@@ -1,26 +1,15 @@
 //! A record file, and its digest.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::EDGE_BYTES;
-use vidrec_format::{ErrorKind, FrameEntry, Result, data_binding, limits, recordio};
+use vidrec_format::{DataBinding, Error, ErrorKind, FrameEntry, Result, crc32, data_binding, limits, recordio};
 
-/// A record file or a track file, wherever it is.
-#[derive(Debug)]
-pub struct Records(pub Box<dyn ReadAt>);
-
-impl Deref for Records {
-    type Target = dyn ReadAt;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.0
-    }
-}
-
-impl Records {
+/// Reads of a record file or a track file.
+impl dyn ReadAt + '_ {
     /// The CRC-32 of the file's two ends.
     pub fn edge_crc32(&self) -> Result<u32> {
         let n = self.len().min(EDGE_BYTES as u64);
@@ -50,17 +39,17 @@ impl Records {
     /// will be read next.
     pub fn load(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         let start = entry.record_offset.min(self.len());
-        let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
+        let mut length = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
         loop {
-            let end = start.saturating_add(wanted).min(self.len());
-            self.0.copy(start..end, &mut || around(), buffer).map_err(|e| e.section("record"))?;
+            let end = start.saturating_add(length).min(self.len());
+            self.copy(start..end, &mut || around(), buffer).map_err(|e| e.section("record"))?;
             match recordio::read(buffer, 0) {
                 Err(e)
                     if e.rule() == Some("record-bounds")
                         && end < self.len()
-                        && wanted < 2 * limits::MAX_RECORD_BYTES =>
+                        && length < 2 * limits::MAX_RECORD_BYTES =>
                 {
-                    wanted *= 2;
+                    length *= 2;
                 }
                 _ => return Ok(()),
             }
@@ -90,7 +79,35 @@ pub(crate) fn proven_slices<T>(file: &dyn ReadAt, read: impl Fn() -> Result<T>) 
     }
 }
 
-/// The record that [`Records::load`] has read, and its end in the file.
+/// Checks that a file is the one that an index names. `edges` computes the CRC-32 of its ends. The errors are those about its
+/// length and its ends.
+pub(crate) fn prove_binding(
+    file: &dyn ReadAt,
+    binding: &DataBinding,
+    edges: impl Fn() -> Result<u32>,
+    [of_length, of_edges]: [fn() -> Error; 2],
+) -> Result<()> {
+    let help = "the file was truncated or replaced, or the index belongs to another one";
+    if file.len() != binding.length {
+        return Err(of_length().bytes(binding.length, file.len()).help(help));
+    }
+    proven(file, &(0..file.len()), || match edges()? {
+        found if found == binding.edge_crc32 => Ok(()),
+        found => Err(of_edges().crc32(binding.edge_crc32, found).help(help)),
+    })
+}
+
+/// Compares the CRC-32 of a frame's JPEG.
+pub(crate) fn prove_jpeg(entry: &FrameEntry, jpeg: &[u8]) -> Result<()> {
+    let found = crc32(jpeg);
+    if found == entry.jpeg_crc32 {
+        return Ok(());
+    }
+    let e = Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index").section("record");
+    Err(e.at(entry.record_offset).crc32(entry.jpeg_crc32, found))
+}
+
+/// The record that [`load`](<dyn ReadAt>::load) has read, and its end in the file.
 pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordio::Record<'a>> {
     let record = recordio::read(buffer, 0).map_err(|e| e.at(entry.record_offset))?;
     Ok(recordio::Record { end: record.end.saturating_add(entry.record_offset), ..record })
@@ -150,7 +167,7 @@ pub(crate) struct RecordsDigest {
 impl RecordsDigest {
     /// Adds bytes of the file to the digest, at least up to `end`. It calls `go_on` at intervals, and stops if
     /// `go_on` returns an error.
-    pub fn advance(&mut self, records: &Records, end: u64, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    pub fn advance(&mut self, records: &dyn ReadAt, end: u64, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let step = if records.remote().is_some() { REMOTE_STEP_BYTES } else { STEP_BYTES };
         while self.at < end.min(records.len()) {
             let end = self.at.saturating_add(step).min(records.len());
@@ -171,7 +188,7 @@ impl RecordsDigest {
     /// fetched once more, because its bytes may have been damaged on the way.
     pub fn finish(
         mut self,
-        records: &Records,
+        records: &dyn ReadAt,
         expected: [u8; 32],
         go_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<[u8; 32]> {
@@ -198,7 +215,7 @@ mod tests {
     use crate::dataset::source::Source;
     use proptest::prelude::*;
 
-    fn open(path: &std::path::Path, io: Io) -> Records {
+    fn open(path: &std::path::Path, io: Io) -> Box<dyn ReadAt> {
         Source::Local(io).open(path).unwrap()
     }
 

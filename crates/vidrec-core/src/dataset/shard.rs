@@ -5,9 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::dataset::listing::ShardFiles;
-use crate::dataset::records::{Records, loaded, proven, proven_slices, record_range};
-use crate::dataset::source::FileOpening;
+use crate::dataset::listing::{ShardFiles, of_web_page};
+use crate::dataset::records::{loaded, prove_binding, prove_jpeg, proven, proven_slices, record_range};
 use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
@@ -15,7 +14,7 @@ use crate::store::read_at::ReadAt;
 use crate::store::remote::Remote;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
-    TrackFileJson, crc32, data_binding, file_name, recordio,
+    TrackFileJson, data_binding, file_name, recordio,
 };
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
@@ -30,7 +29,7 @@ pub struct Shard {
     /// The index file.
     pub index_path: PathBuf,
     /// The bytes of the record file.
-    pub records: Records,
+    pub records: Box<dyn ReadAt>,
     /// The bytes of the index.
     pub index_bytes: Box<dyn ReadAt>,
     /// The parts of the index that were proven when it was opened.
@@ -47,6 +46,9 @@ impl Shard {
         let shard = Self::open_unbound(files, source).map_err(|e| match &files.listed {
             Some(_) if e.path().is_some_and(|path| !is_remote(path) && !path.exists()) => {
                 e.help("dataset.json lists it: restore it, or save the other clips").hint(Hint::Repair)
+            }
+            None if files.record.is_some() && e.path().is_some_and(|path| *path == files.index) && e.is_missing() => {
+                e.help("a record file cannot be read without its index, or a dataset.json that lists it")
             }
             _ => e,
         })?;
@@ -65,8 +67,8 @@ impl Shard {
         let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
         let index = source.start(&index_path, false)?;
         let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
-        let index_bytes = index.index()?;
-        let early = known.map(FileOpening::records);
+        let index_bytes = index.open(true)?;
+        let early = known.map(|known| known.open(false));
         if let Some(Ok(records)) = &early
             && let Some(file) = records.remote()
         {
@@ -76,9 +78,10 @@ impl Shard {
         let tail = index_bytes.len().saturating_sub(INDEX_TAIL_BYTES)..index_bytes.len();
         index_bytes.prefetch(&[tail])?;
         let index = proven_slices(&*index_bytes, || Index::prove(&*index_bytes));
-        let index = index.map_err(|e| not_an_index(e.file(&index_path), &*index_bytes))?;
+        let head = || index_bytes.slice(0..index_bytes.len().min(64)).ok().flatten().unwrap_or_default();
+        let index = index.map_err(|e| of_web_page(e.file(&index_path), head()))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
-        let records = early.unwrap_or_else(|| source.start(&record_path, is_empty)?.records())?;
+        let records = early.unwrap_or_else(|| source.open(&record_path))?;
         let tracks = tracks_of(files, &index, source);
         let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
         Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
@@ -88,13 +91,7 @@ impl Shard {
     pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
         let found = self.to_json();
         let Some(listed) = listed.filter(|listed| !listed.is(found)) else { return Ok(()) };
-        let words = |s: &ShardJson| {
-            let index = s.index_crc32.map_or(String::new(), |crc| format!(", index CRC-32 {crc:#010x}"));
-            let tracks = s.track_file.as_ref();
-            let tracks =
-                tracks.map_or(String::new(), |t| format!(", tracks in {} bytes, SHA-256 {}", t.bytes, t.sha256));
-            format!("{} clips, {} frames, {} bytes, SHA-256 {}{index}{tracks}", s.clips, s.frames, s.bytes, s.sha256)
-        };
+        let words = |shard: &ShardJson| serde_json::to_string(shard).unwrap_or_default();
         Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
             .file(&self.index_path)
             .expected(words(listed))
@@ -105,27 +102,12 @@ impl Shard {
 
     /// Checks in constant time that the index and the record file belong together.
     pub fn prove_binding(&self) -> Result<()> {
-        let binding = &self.index.binding;
-        let fault = |rule, what: &str| {
-            Error::format(rule, what.to_owned())
-                .file(&self.record_path)
-                .help("the record file was truncated or replaced, or the index belongs to another record file")
-        };
-        let length = self.records.len();
-        if length != binding.length {
-            return Err(fault("data-length", "the record file's length does not match its index")
-                .expected(format!("{} bytes", binding.length))
-                .found(format!("{length} bytes")));
-        }
-        proven(&*self.records, &(0..length), || {
-            let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
-            if edges == binding.edge_crc32 {
-                return Ok(());
-            }
-            Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
-                .expected(format!("{:#010x}", binding.edge_crc32))
-                .found(format!("{edges:#010x}")))
-        })
+        let edges = || self.records.edge_crc32();
+        let faults: [fn() -> Error; 2] = [
+            || Error::format("data-length", "the record file's length does not match its index"),
+            || Error::format("data-edges", "the CRC-32 of the record file's ends does not match its index"),
+        ];
+        prove_binding(&*self.records, &self.index.binding, edges, faults).map_err(|e| e.file(&self.record_path))
     }
 
     /// Checks that this shard can be in a data set with `first`.
@@ -224,11 +206,7 @@ impl Shard {
         let read = proven(&*self.records, &record_range(&entry), || {
             self.records.load(&entry, around, buffer)?;
             let frame = loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry))?;
-            if crc32(&frame.jpeg) == entry.jpeg_crc32 {
-                return Ok(());
-            }
-            let e = Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
-            Err(e.section("record").at(entry.record_offset))
+            prove_jpeg(&entry, &frame.jpeg)
         });
         read.map_err(|e| self.in_record(e))?;
         loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e))
@@ -252,7 +230,7 @@ impl Shard {
 #[derive(Debug)]
 pub(crate) struct LazyShard {
     files: ShardFiles,
-    source: Source,
+    pub source: Source,
     /// The description of the shard before it is opened.
     listed: ShardJson,
     /// The first shard of the data set, which has the same class names.
@@ -322,15 +300,6 @@ impl LazyShard {
     }
 }
 
-/// Describes the received bytes in an error about an index, if they look like a web page.
-fn not_an_index(e: Error, bytes: &dyn ReadAt) -> Error {
-    let head = bytes.slice(0..bytes.len().min(64)).ok().flatten().unwrap_or_default();
-    if bytes.remote().is_some() && head.trim_ascii_start().starts_with(b"<") {
-        return e.found("a web page").help("the server sends a web page instead of the file: check the location");
-    }
-    e
-}
-
 /// A frame as it is stored.
 pub struct StoredFrame<'a> {
     /// Its entry in the index.
@@ -345,20 +314,26 @@ pub struct StoredFrame<'a> {
 
 impl<'a> StoredFrame<'a> {
     fn new(record: recordio::Record<'a>, entry: FrameEntry) -> Result<Self> {
-        let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
-        let jpeg = match record.payload {
-            Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
-            Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
-        };
+        let end = record.end;
+        let (header, jpeg) = jpeg_of(record, entry.record_offset)?;
         if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
             return Err(Error::format("record-length", "the length of the record's JPEG does not match the index")
                 .section("record")
                 .at(entry.record_offset)
-                .expected(format!("{} bytes", entry.jpeg_length))
-                .found(format!("{} bytes", jpeg.len())));
+                .bytes(entry.jpeg_length.into(), jpeg.len() as u64));
         }
-        Ok(StoredFrame { entry, header, jpeg, end: record.end })
+        Ok(StoredFrame { entry, header, jpeg, end })
     }
+}
+
+/// The header and the JPEG of the record at `at`.
+pub(super) fn jpeg_of(record: recordio::Record<'_>, at: u64) -> Result<(RecordHeader, Cow<'_, [u8]>)> {
+    let (header, jpeg_at) = split_payload(&record.payload, at)?;
+    let jpeg = match record.payload {
+        Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
+        Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
+    };
+    Ok((header, jpeg))
 }
 
 /// A payload's header and the offset of its JPEG, after the label vector if there is one.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::dataset::records::Records;
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::open_files::PositionalFile;
 use crate::store::disk::open_files::{FILES, MAPS};
@@ -54,7 +53,7 @@ impl From<Storage> for OpenOptions {
 pub enum Io {
     /// Map the files: no copies, and opening takes the same time for files of any size. This is the default. If the
     /// system allows no more maps (with tens of thousands of shards, or a limit on memory), vidrec reads the files as
-    /// with [`Io::Read`]. It always reads indexes of up to 64 KiB.
+    /// with [`Io::Read`].
     ///
     /// If a file is truncated while it is open, or its disk or network fails, reads of the lost clips return errors
     /// on Linux. On other systems, or if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, the system ends
@@ -67,9 +66,6 @@ pub enum Io {
     /// Opening a data set reads the indexes into memory: 32 bytes per frame, 80 bytes per clip, and the strings.
     Read,
 }
-
-/// An index of up to this size is read into memory, because a map would take as much memory in the system.
-const SMALL_INDEX_BYTES: u64 = 64 << 10;
 
 /// The source from which the files of a data set are read.
 #[derive(Debug, Clone)]
@@ -122,14 +118,6 @@ impl Source {
         }
     }
 
-    /// The [`Io`] that callers see. Remote files are read with requests, which are positional.
-    pub fn io(&self) -> Io {
-        match self {
-            Source::Local(io) => *io,
-            Source::Remote(_) => Io::Read,
-        }
-    }
-
     /// Starts to open a file. A remote file begins to arrive. Set `is_empty` if it is known to be empty.
     pub fn start(&self, location: &Path, is_empty: bool) -> Result<FileOpening> {
         Ok(match self {
@@ -139,8 +127,8 @@ impl Source {
     }
 
     /// Opens a record file or a track file.
-    pub fn open(&self, location: &Path) -> Result<Records> {
-        self.start(location, false)?.records()
+    pub fn open(&self, location: &Path) -> Result<Box<dyn ReadAt>> {
+        self.start(location, false)?.open(false)
     }
 }
 
@@ -151,30 +139,17 @@ pub enum FileOpening {
 }
 
 impl FileOpening {
-    /// Opens a record file or a track file.
-    pub fn records(self) -> Result<Records> {
-        match self {
-            FileOpening::Local(path, io) => match map(&path, io)? {
-                Some(map) => Ok(Records(Box::new(map))),
-                None => Ok(Records(Box::new(PositionalFile::open(&path, &FILES)?))),
-            },
-            FileOpening::Remote(opening) => Ok(Records(Box::new(Arc::new(opening.finish()?)))),
-        }
-    }
-
-    /// Opens an index. Its parts stay in memory.
-    pub fn index(self) -> Result<Box<dyn ReadAt>> {
+    /// Opens the file. The parts of an index stay in memory.
+    pub fn open(self, is_index: bool) -> Result<Box<dyn ReadAt>> {
         let (path, io) = match self {
             FileOpening::Local(path, io) => (path, io),
             FileOpening::Remote(opening) => return Ok(Box::new(Arc::new(opening.finish()?))),
         };
-        let length = std::fs::metadata(&path).map_err(|e| Error::io("open the file", &path, e))?.len();
-        if length > SMALL_INDEX_BYTES
-            && let Some(map) = map(&path, io)?
-        {
-            return Ok(Box::new(map));
-        }
-        Ok(Box::new(read_regular(&path, u64::MAX, Links::Follow)?))
+        Ok(match map(&path, io)? {
+            Some(map) => Box::new(map),
+            None if is_index => Box::new(read_regular(&path, u64::MAX, Links::Follow)?),
+            None => Box::new(PositionalFile::open(&path, &FILES)?),
+        })
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::dataset::Source;
-use crate::dataset::records::{Records, proven, proven_slices};
+use crate::dataset::records::{prove_binding, proven, proven_slices};
 use crate::store::disk::map;
+use crate::store::read_at::ReadAt;
 use crate::store::remote::RemoteFile;
 use vidrec_format::data_binding::{EDGE_BYTES, edges_crc32};
 use vidrec_format::track::directory::Entry;
@@ -36,7 +37,7 @@ pub struct TrackFile {
 /// A track file whose ends are proven.
 #[derive(Debug)]
 pub struct OpenTracks {
-    pub records: Records,
+    pub records: Box<dyn ReadAt>,
     pub footer: Footer,
     pub schema: Schema,
 }
@@ -87,20 +88,26 @@ impl TrackFile {
         let records = self.source.open(&self.path)?;
         let length = records.len();
         records.prefetch(&[0..length.min(file::END_BYTES as u64), length.saturating_sub(TAIL_BYTES)..length])?;
-        let (footer, schema) = proven_slices(&*records, || self.prove(&records))?;
+        let (footer, schema) = proven_slices(&*records, || self.prove(&*records))?;
         Ok(OpenTracks { records, footer, schema })
     }
 
     /// Proves the ends of the file.
-    fn prove(&self, records: &Records) -> Result<(Footer, Schema)> {
-        self.prove_binding(records)?;
+    fn prove(&self, records: &dyn ReadAt) -> Result<(Footer, Schema)> {
+        // The ends are read as tables, because the first requests for a remote file fetched them.
+        let (length, edge) = (records.len(), records.len().min(EDGE_BYTES as u64));
+        let edges = || Ok(edges_crc32(&part(records, 0..edge)?, &part(records, length - edge..length)?));
+        let faults: [fn() -> Error; 2] = [
+            || Error::format("track-length", "the track file's length does not match its index"),
+            || Error::format("track-edges", "the CRC-32 of the track file's ends does not match its index"),
+        ];
+        prove_binding(records, &self.binding, edges, faults)?;
         let cut = || Error::format("track-layout", "the file is too short for header and footer");
         if records.len() < 2 * file::END_BYTES as u64 {
             return Err(cut());
         }
         let head = part(records, 0..file::END_BYTES as u64)?;
         let header_crc32 = file::check_header(head.first_chunk().ok_or_else(cut)?)?;
-        let length = records.len();
         let tail = part(records, length.saturating_sub(file::END_BYTES as u64)..length)?;
         let footer = Footer::from_bytes(tail.first_chunk().ok_or_else(cut)?, header_crc32)?;
         footer.check_layout(length, self.clips)?;
@@ -114,30 +121,9 @@ impl TrackFile {
         if found != footer.schema_crc32 {
             return Err(Error::format("track-schema", "the schema's CRC-32 does not match")
                 .at(at)
-                .expected(format!("{:#010x}", footer.schema_crc32))
-                .found(format!("{found:#010x}")));
+                .crc32(footer.schema_crc32, found));
         }
         Ok((footer, Schema::from_bytes(&schema).map_err(|e| e.at(at))?))
-    }
-
-    fn prove_binding(&self, records: &Records) -> Result<()> {
-        let help = "the track file was truncated or replaced, or the index belongs to another one";
-        if records.len() != self.binding.length {
-            return Err(Error::format("track-length", "the track file's length does not match its index")
-                .expected(format!("{} bytes", self.binding.length))
-                .found(format!("{} bytes", records.len()))
-                .help(help));
-        }
-        // The ends are read as tables, because the first requests for a remote file fetched them.
-        let (length, edge) = (records.len(), records.len().min(EDGE_BYTES as u64));
-        let edges = edges_crc32(&part(records, 0..edge)?, &part(records, length - edge..length)?);
-        if edges != self.binding.edge_crc32 {
-            return Err(Error::format("track-edges", "the CRC-32 of the track file's ends does not match its index")
-                .expected(format!("{:#010x}", self.binding.edge_crc32))
-                .found(format!("{edges:#010x}"))
-                .help(help));
-        }
-        Ok(())
     }
 
     /// The entry of clip `ordinal` of the shard.
@@ -145,7 +131,7 @@ impl TrackFile {
         let opened = self.open()?;
         let at = opened.footer.table_offset + ordinal * file::TABLE_ENTRY_BYTES as u64;
         let entry = proven_slices(&*opened.records, || {
-            let bytes = part(&opened.records, at..at + file::TABLE_ENTRY_BYTES as u64)?;
+            let bytes = part(&*opened.records, at..at + file::TABLE_ENTRY_BYTES as u64)?;
             let entry = bytes.first_chunk().and_then(|bytes| TableEntry::from_bytes(bytes, ordinal));
             let wrong = || Error::format("track-entry-crc", "the CRC-32 of the clip's entry does not match");
             entry.ok_or_else(|| wrong().section("table").at(at))
@@ -225,7 +211,7 @@ impl TrackFile {
 }
 
 /// Returns a part of a file that is read at open, or a part of its table.
-fn part(records: &Records, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
+fn part(records: &dyn ReadAt, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
     if let Some(bytes) = records.slice(range.clone())? {
         return Ok(Cow::Borrowed(bytes));
     }

@@ -1,8 +1,5 @@
 //! Counters of the work that a loader has done.
 
-use parking_lot::Mutex;
-
-use crate::loader::decoded::DecodedFrames;
 use crate::store::storage::RemoteStats;
 
 /// Counters of a loader since its creation. They cost one addition for each frame or batch and are always on.
@@ -74,32 +71,4 @@ pub struct DecodedStats {
     /// The reason why the cache keeps no more frames or is no longer used; `None` if it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-}
-
-/// The counters of a loader, which its threads share.
-pub(crate) type Counters = Mutex<Counts>;
-
-/// The counts behind [`LoaderStats`].
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub stats: LoaderStats,
-    pub cache: DecodedStats,
-}
-
-impl Counts {
-    /// The statistics with the parts that are counted elsewhere.
-    pub fn snapshot(
-        &self,
-        remote: Option<RemoteStats>,
-        cache: Option<&DecodedFrames>,
-        device_kept_bytes: u64,
-    ) -> LoaderStats {
-        let decoded_cache = cache.map(|cache| DecodedStats {
-            limit_bytes: cache.limit(),
-            taken_bytes: cache.taken(),
-            failure: cache.failure().map(str::to_owned),
-            ..self.cache.clone()
-        });
-        LoaderStats { remote, decoded_cache, device_kept_bytes, ..self.stats.clone() }
-    }
 }

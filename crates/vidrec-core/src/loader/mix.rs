@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::options::{OwnOptions, ResolvedOptions, best_order};
-use crate::dataset::{Clip, Dataset, joined_classes};
+use crate::dataset::edit::joined_classes;
+use crate::dataset::{Clip, Dataset};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::order::{Mixed, Order, Shares, SourceOrder};
 
@@ -127,7 +128,10 @@ impl Mix {
             starts.push(start);
             start + set.len()
         });
-        let labels = LabelMaps::new(&labels, shares.names(), &sets)?;
+        let labels = match labels {
+            MixLabels::Joined => LabelMaps::joined(&sets)?,
+            MixLabels::Separate => LabelMaps::separate(shares.names(), &sets)?,
+        };
         let each_own = shares.names().iter().map(|name| own.remove(name).unwrap_or_default()).collect();
         if let Some((unknown, _)) = own.pop_first() {
             let e = Error::usage("mix: options of a source that does not exist").found(unknown);
@@ -295,13 +299,6 @@ impl LabelMap {
 }
 
 impl LabelMaps {
-    pub fn new(labels: &MixLabels, names: &[String], sets: &[Dataset]) -> Result<Self> {
-        match labels {
-            MixLabels::Joined => LabelMaps::joined(sets),
-            MixLabels::Separate => LabelMaps::separate(names, sets),
-        }
-    }
-
     /// The new label of a clip of a source; -1 for none.
     pub fn of(&self, source: usize, clip: &Clip<'_>) -> Result<i64> {
         let Some(label) = clip.label() else { return Ok(-1) };
@@ -316,11 +313,11 @@ impl LabelMaps {
     }
 
     fn joined(sets: &[Dataset]) -> Result<Self> {
-        let joined = joined_classes(sets)?;
+        let (classes, labels) = joined_classes(sets)?;
         let map = |(labels, set): (Vec<u32>, &Dataset)| {
             if labels.is_empty() { LabelMap::plus(0, set) } else { LabelMap::List(labels) }
         };
-        Ok(LabelMaps { classes: joined.classes, maps: joined.labels.into_iter().zip(sets).map(map).collect() })
+        Ok(LabelMaps { classes, maps: labels.into_iter().zip(sets).map(map).collect() })
     }
 
     fn separate(names: &[String], sets: &[Dataset]) -> Result<Self> {

@@ -23,10 +23,9 @@ pub mod kernel;
 mod mix;
 mod options;
 mod state;
-mod track_batch;
 
 pub use aligned::Aligned;
-pub use batch::{Batch, BatchData, Field, SampleParams};
+pub use batch::{Batch, BatchData, Field, SampleParams, TrackBatch};
 pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{ColorDraw, ColorStep};
 pub use feed::{Batches, BatchesInto, Epochs, Loader, Memory, PrefetchedBatch};
@@ -41,7 +40,6 @@ pub use options::{
     TrackScaling, TrackWindow, WindowPad,
 };
 pub use state::LoaderState;
-pub use track_batch::TrackBatch;
 
 #[cfg(test)]
 mod tests {

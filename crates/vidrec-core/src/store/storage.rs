@@ -1,4 +1,4 @@
-//! How to read data sets in object storage: credentials, cache, memory and time limits; and counters of what was read.
+//! The options for reading data sets in object storage: credentials, cache, memory and time limits; and counters of what was read.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What fetches and uploads share: several files at a time, where the `dataset.json` is, and what an error says of the work so
+//! The work that fetches and uploads share: several files at a time, where the `dataset.json` is, and what an error says of the work so
 //! far.
 
 use std::path::{Path, PathBuf};

@@ -14,9 +14,6 @@ use crate::error::{Error, Result};
 use crate::words::unknown_variant;
 use crate::{allocation, crc32, limits};
 
-/// The values of a block of FLAC, of which the last one may have fewer.
-pub const FLAC_VALUES: usize = 4096;
-
 /// The bytes of a block in the list.
 const ENTRY_BYTES: usize = 8;
 
@@ -63,7 +60,7 @@ impl TrackCoding {
         match self {
             TrackCoding::Png => 1,
             TrackCoding::Opus => opus::block_values(rate.0),
-            TrackCoding::Flac | TrackCoding::Raw => FLAC_VALUES,
+            TrackCoding::Flac | TrackCoding::Raw => flac::BLOCK_VALUES,
         }
     }
 
@@ -256,7 +253,7 @@ pub fn encode_picture(value: &[u8], schema: &TrackSchema) -> Option<Vec<u8>> {
 /// Encodes interleaved numbers of so many channels as FLAC; `None` if they are too long.
 pub fn encode(numbers: &[i16], channels: usize) -> Option<Vec<u8>> {
     let mut blocks = NewBlocks::default();
-    for (i, block) in numbers.chunks(FLAC_VALUES * channels.clamp(1, flac::MAX_CHANNELS)).enumerate() {
+    for (i, block) in numbers.chunks(flac::BLOCK_VALUES * channels.clamp(1, flac::MAX_CHANNELS)).enumerate() {
         blocks.push(&flac::encode(block, channels, i as u32))?;
     }
     Some(blocks.into_bytes(&[]))
@@ -284,7 +281,7 @@ mod tests {
     }
 
     /// Values of three blocks.
-    const COUNT: usize = 2 * FLAC_VALUES + 100;
+    const COUNT: usize = 2 * flac::BLOCK_VALUES + 100;
 
     fn of<'a>(bytes: &'a [u8], schema: &'a TrackSchema) -> Blocks<'a> {
         let (list, blocks) = bytes.split_at(3 * ENTRY_BYTES);
@@ -301,7 +298,7 @@ mod tests {
             let mut out = Vec::new();
             of(bytes, &schema).decode(blocks, COUNT, &mut out).map(|()| out)
         };
-        let each = 2 * CHANNELS * FLAC_VALUES;
+        let each = 2 * CHANNELS * flac::BLOCK_VALUES;
         assert!(bytes.len() < all.len() / 2 && of(&bytes, &schema).prove().is_ok());
         assert_eq!(decoded(&bytes, 0..3).unwrap(), all);
         assert_eq!(decoded(&bytes, 1..2).unwrap(), all[each..2 * each]);

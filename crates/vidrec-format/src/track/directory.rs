@@ -98,9 +98,7 @@ impl Entry {
         if found == self.crc32 {
             return Ok(());
         }
-        Err(Error::format("track-crc", "the CRC-32 of the track's bytes does not match")
-            .expected(format!("{:#010x}", self.crc32))
-            .found(format!("{found:#010x}")))
+        Err(Error::format("track-crc", "the CRC-32 of the track's bytes does not match").crc32(self.crc32, found))
     }
 }
 

@@ -9,6 +9,9 @@ use std::sync::LazyLock;
 
 use claxon::frame::FrameReader;
 
+/// The values of a block, of which the last one may have fewer.
+pub const BLOCK_VALUES: usize = 4096;
+
 /// The most channels that a frame can have.
 pub const MAX_CHANNELS: usize = 8;
 

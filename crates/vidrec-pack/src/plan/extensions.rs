@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vidrec_core::natural_order::{NaturalOrder, is_hidden};
+use vidrec_core::source_name::{NaturalOrder, is_hidden};
 use vidrec_format::error::{Error, Result};
 
 /// Extensions of pictures that can be the frames of a clip.

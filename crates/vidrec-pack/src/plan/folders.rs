@@ -13,8 +13,8 @@ use super::job::FoundVideo;
 use super::labels::Label;
 use super::notes::{IgnoredTally, kind_by_ending};
 use super::options::InputOptions;
-use vidrec_core::natural_order::is_hidden;
 use vidrec_core::source_name;
+use vidrec_core::source_name::is_hidden;
 use vidrec_core::store::disk::inside::{Inside, LEADS_OUT};
 use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::error::{Error, ErrorKind, Result};
@@ -289,7 +289,7 @@ fn names_files(path: &Path) -> Result<bool> {
 /// It is one.
 pub(super) fn refuse_lerobot(folder: &Path) -> Result<()> {
     let mut start = Vec::new();
-    // What cannot be read is reported by the walk through the folder.
+    // Files that cannot be read are reported by the walk through the folder.
     let Ok(file) = open_regular(&folder.join("meta/info.json"), Links::Follow) else { return Ok(()) };
     let is_read = file.take(64 << 10).read_to_end(&mut start).is_ok();
     match is_read && memchr::memmem::find(&start, b"codebase_version").is_some() {

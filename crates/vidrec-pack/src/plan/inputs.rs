@@ -39,7 +39,7 @@ pub struct PackPlan {
     pub classes: Vec<String>,
     /// Files in folders that are neither videos nor frames, by kind.
     pub passed_over: Vec<IgnoredFiles>,
-    /// What each column of each manifest was taken for.
+    /// The meaning that vidrec gave each column of each manifest.
     pub manifests: Vec<ManifestColumns>,
     /// Further notes before the work begins: columns that may be misspelled, videos without a label, and sources
     /// that begin with the name of their folder because they would be the same otherwise.

@@ -17,8 +17,8 @@ use super::notes::UnlabeledVideos;
 use super::notes::{IgnoredFiles, IgnoredTally, kind_by_ending};
 use super::options::InputOptions;
 use super::roots;
-use vidrec_core::natural_order::is_hidden;
 use vidrec_core::source_name;
+use vidrec_core::source_name::is_hidden;
 use vidrec_core::store::remote::{ListedObject, Listing};
 use vidrec_format::error::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! How inputs are read.
+//! The options for reading inputs.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use vidrec_core::store::storage::Storage;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 
-/// How inputs are read.
+/// The options for reading inputs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Inputs"))]
 #[serde(default, deny_unknown_fields)]
@@ -45,7 +45,7 @@ pub struct InputOptions {
     /// The column of a manifest that has the times at which segments end. [default: end, time_end]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", hide_short_help = true))]
     pub end_column: Option<String>,
-    /// What start and end of a manifest count from: what a player shows, which in MPEG transport and program streams and
+    /// The moment that start and end of a manifest count from: what a player shows, which in MPEG transport and program streams and
     /// Ogg is the time since the first packet of sound or picture, and elsewhere the container's own time (player); or the
     /// time since the first frame of the video (first-frame). Or take whole files, whatever start and end there are
     /// (ignore).
@@ -62,7 +62,7 @@ pub struct InputOptions {
     /// animated one, the first frame. Videos are then passed over.
     #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
     pub images: bool,
-    /// How many frames of a folder of frames make a second. [default: unknown, and nothing can be chosen by time]
+    /// The number of frames of a folder of frames that make a second. [default: unknown, and nothing can be chosen by time]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", hide_short_help = true))]
     #[schemars(with = "Option<NumberOrText>")]
     pub picture_fps: Option<Rate>,

@@ -187,7 +187,7 @@ impl LocalPack<'_> {
     /// machines share it.
     fn pending(&self, place: &Place) -> Result<Option<PartsPlan>> {
         if place.read(PLAN)?.is_none() {
-            // What a killed planner left must not become part of another plan.
+            // The files that a killed planner left must not become part of another plan.
             let rest = if place.bucket.is_none() { place.remove_folder() } else { Ok(()) };
             return rest.map(|()| None);
         }

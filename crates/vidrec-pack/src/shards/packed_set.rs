@@ -3,17 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use super::plan::{Difference, PartsPlan, PlanJson};
 use super::receipt::Receipt;
 use super::report::PackReport;
 use crate::plan::PackPlan;
 use crate::work::Failure;
-use vidrec_core::dataset::{Dataset, OpenOptions, Source};
+use vidrec_core::dataset::{Dataset, OpenOptions, Source, listing};
 use vidrec_core::store::storage::Storage;
-use vidrec_format::data_binding::hex;
-use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, FailuresJson, ShardJson};
+use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name;
 
@@ -35,7 +32,7 @@ impl PackedSet {
         let source = Source::of(out, &options)?;
         let set = Dataset::open_with(out, options)?;
         let path = out.join(FILE_NAME);
-        let listing = DatasetJson::prove(&source.read(&path)?).map_err(|e| e.file(path))?;
+        let listing = listing::read(&path, &source)?;
         let DatasetJson { tool, ffmpeg, settings, classes, .. } = set.to_json();
         let then = PlanJson { tool, ffmpeg, settings, classes, ..now.clone() };
         if let Some(Difference { what, then, now }) = then.difference(now) {
@@ -46,7 +43,8 @@ impl PackedSet {
                 .help("use the same inputs and options, or pack everything again")
                 .hint(Hint::Overwrite));
         }
-        let failures = read_failures(out, &source, listing.failures.as_ref())?;
+        let failures: Vec<Failure> = listing::read_failures(&path, &listing, &source)?;
+        let failures = failures.into_iter().map(|failure| (failure.item, failure)).collect();
         let packed = PackedSet { set, listing, failures };
         packed.check_sources(plan).map_err(|e| e.file(out))?;
         Ok(packed)
@@ -131,24 +129,4 @@ impl PackedSet {
         }
         Ok(())
     }
-}
-
-/// Reads the list of failures that the data set names.
-fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
-    let Some(listed) = listed else { return Ok(BTreeMap::new()) };
-    let path = out.join(&listed.file);
-    let text = String::from_utf8(source.read(&path)?)
-        .map_err(|e| Error::usage("the list of failures is not UTF-8 text").file(&path).found(e))?;
-    if listed.sha256 != hex(&Sha256::digest(&text)) {
-        return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
-            .file(path)
-            .help("pack everything again")
-            .hint(Hint::Overwrite));
-    }
-    let failure = |(i, line)| {
-        let failure: Failure = serde_json::from_str(line)
-            .map_err(|e| Error::usage(format!("line {} does not describe a failure", i + 1)).file(&path).found(e))?;
-        Ok((failure.item, failure))
-    };
-    text.lines().enumerate().map(failure).collect()
 }

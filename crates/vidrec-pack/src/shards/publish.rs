@@ -17,13 +17,13 @@ use crate::work::Failure;
 use vidrec_core::dataset::listing::ShardFiles;
 use vidrec_core::dataset::{Shard, Source, verify, writer};
 use vidrec_core::progress::{Counter, Progress, ProgressFn, no_progress};
-use vidrec_core::store::disk::publication::{LeftBehind, Replaced};
+use vidrec_core::store::disk::publication::{LeftBehind, Replaced, Staged};
 use vidrec_core::store::disk::regular_file::{Links, read_if_there};
 use vidrec_core::store::disk::{FolderLock, Temporary, write_file};
 use vidrec_core::store::location::is_remote;
 use vidrec_core::store::remote::Bucket;
 use vidrec_core::threads::in_order;
-use vidrec_core::transfer::upload::{self, PushOptions};
+use vidrec_core::transfer::upload::{self, PushOptions, PushReport};
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 use vidrec_format::file_name::{FileKind, FileName};
@@ -256,9 +256,9 @@ impl NewSet<'_> {
         let mut staged: Vec<_> =
             names.map(|name| (Temporary::kept(self.place.shard_path(name)), name.clone())).collect();
         if let Some(listed) = &self.json.failures {
-            staged.push((writer::stage_failures(out, listed.count, self.failures)?.0, listed.file.clone()));
+            staged.push((writer::stage_failures(out, self.failures)?, listed.file.clone()));
         }
-        writer::stage(out, lock, staged, self.json, replaced)?.publish()
+        Staged::new(out, lock, staged, &self.json.to_bytes(), replaced.but_for(self.json))?.publish()
     }
 
     /// Publishes the shards at a location in object storage, where their files are already. Returns notes about what could
@@ -278,7 +278,9 @@ impl NewSet<'_> {
             }
             target.commit(&listing)?;
         }
-        Ok(target.tidy(self.json).1)
+        let mut pushed = PushReport::default();
+        target.tidy(self.json, &mut pushed);
+        Ok(pushed.notes)
     }
 
     /// Checks the files of all shards, several at a time.
@@ -326,7 +328,7 @@ fn to_control_flow(told: Result<()>) -> ControlFlow<()> {
     if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// How a plan is published.
+/// The options for publishing a plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PublishOptions {

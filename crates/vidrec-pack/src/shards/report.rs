@@ -98,18 +98,18 @@ pub struct PackReport {
     pub warnings: Vec<Warning>,
     /// Files in the input folders that are neither videos nor frames, by kind.
     pub passed_over: Vec<IgnoredFiles>,
-    /// What each column of each manifest was taken for.
+    /// The meaning that vidrec gave each column of each manifest.
     pub manifests: Vec<ManifestColumns>,
     /// Further notes on the inputs, as in [`PackPlan::notes`].
     pub notes: Vec<String>,
-    /// What the machine ran out of, and how many videos were packed at a time because of that. It costs time and
+    /// The resource that the machine ran out of, and how many videos were packed at a time because of that. It costs time and
     /// nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortage: Option<String>,
     /// The number of videos that an interrupted run had done when this one resumed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_at: Option<u64>,
-    /// What could not be cleaned up when a data set was replaced, in words. Usually empty.
+    /// The files that could not be cleaned up when a data set was replaced, in words. Usually empty.
     ///
     /// The new data set is complete, and the next write in its folder cleans up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -128,7 +128,7 @@ pub struct PackReport {
 pub struct Warning {
     /// Path relative to the input root.
     pub source: String,
-    /// What is wrong.
+    /// The problem in words.
     pub message: String,
 }
 

@@ -258,13 +258,13 @@ fn append(writer: &mut Writer, clip: &PackedClip, jpegs: &[Vec<u8>]) -> Result<(
     writer.append_payloads(&clip.info, &frames, &tracks)
 }
 
-/// How a part is packed. Everything that determines the bytes is in the plan.
+/// The options for packing a part. Everything that determines the bytes is in the plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PartOptions {
-    /// How much of the machine the work may use. Default: all cores.
+    /// The share of the machine that the work may use. Default: all cores.
     pub resources: Resources,
-    /// How remote videos are read. The plan does not store this. Default: [`Storage::default`].
+    /// The options for reading remote videos. The plan does not store this. Default: [`Storage::default`].
     pub storage: Storage,
     /// For a plan in object storage: a folder on this machine to pack in, with room for a part. Default `None`: `TMPDIR`,
     /// or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).

@@ -33,7 +33,7 @@ pub struct TrackSpec {
     pub name: String,
     /// The manifest column that names a file for each video, or contains a list.
     pub column: String,
-    /// How the values lie in time.
+    /// The timing of the values.
     pub timing: TrackSpecTiming,
     /// `values=NAME` or `values=A+B`: the array of an `.npz` file, or the columns of a table that together are one
     /// value. Empty: the only array, or all columns of a table except those of the times.
@@ -58,7 +58,7 @@ pub struct TrackSpec {
     pub nan: bool,
 }
 
-/// How the values of a track lie in time, as a [`TrackSpec`] says it.
+/// The timing of the values of a track, as a [`TrackSpec`] says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrackSpecTiming {

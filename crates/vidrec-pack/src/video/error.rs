@@ -49,9 +49,9 @@ pub enum Stage {
 pub struct VideoError {
     /// The stage at which it failed.
     pub stage: Stage,
-    /// What went wrong, with its causes, but without the name of the video's file.
+    /// The error in words, with its causes, but without the name of the video's file.
     pub message: String,
-    /// What the machine ran out of. If this is set, the video itself is not at fault.
+    /// The resource that the machine ran out of. If this is set, the video itself is not at fault.
     pub(crate) shortage: Option<Shortage>,
     /// Whether the video could not be fetched although it may exist.
     pub(crate) is_lost: bool,

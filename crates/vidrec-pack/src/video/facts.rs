@@ -45,9 +45,9 @@ pub struct VideoFacts {
     pub range: String,
     /// Where chroma samples lie in the source.
     pub chroma_location: String,
-    /// How often the size or pixel format changed within the decoded frames.
+    /// The number of times that the size or pixel format changed within the decoded frames.
     pub format_changes: u32,
-    /// How often the size changed within the decoded frames. Pictures with another shape than the first are fitted
+    /// The number of times that the size changed within the decoded frames. Pictures with another shape than the first are fitted
     /// into its size, with black bars.
     #[serde(skip_serializing_if = "is_zero")]
     pub size_changes: u32,

@@ -1,4 +1,4 @@
-//! How to read a video.
+//! The options for reading a video.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,7 +32,7 @@ pub enum FrameSize {
     Original,
 }
 
-/// How to read a video.
+/// The options for reading a video.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VideoOptions {
     /// The size of the pictures. Default: 256 pixels on the shorter side.
@@ -51,7 +51,7 @@ pub struct VideoOptions {
     ///
     /// Without it such a video fails, because depth maps and measurements in 16 bits would become worthless.
     pub reduce_depth: bool,
-    /// How many bytes of compressed video to keep in memory, so that a file is read only once. Default: 64 MiB.
+    /// The bytes of compressed video to keep in memory, so that a file is read only once. Default: 64 MiB.
     ///
     /// A longer video is read twice, with the same result.
     pub keep_bytes: usize,

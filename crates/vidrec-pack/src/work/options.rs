@@ -1,4 +1,4 @@
-//! How videos become clips: which frames, as which images, within which limits, and with how much of the machine.
+//! The options by which videos become clips: which frames, as which images, within which limits, and with how much of the machine.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -41,7 +41,7 @@ pub struct FrameOptions {
     #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "RULE", hide_short_help = true))]
     #[schemars(with = "String")]
     pub sample: Rule,
-    /// What to do with a video of too few frames.
+    /// The action for a video of too few frames.
     #[cfg_attr(feature = "clap", arg(long, default_value_t, value_name = "HOW", hide_short_help = true, value_parser = arguments::words::<ShortVideo>()))]
     #[schemars(schema_with = "arguments::short")]
     pub short: ShortVideo,
@@ -122,7 +122,7 @@ fn range(range: std::ops::RangeInclusive<u32>) -> String {
     format!("{} to {}", range.start(), range.end())
 }
 
-/// How frames are stored.
+/// The options for storing frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Pictures"))]
 #[serde(default, deny_unknown_fields)]
@@ -175,7 +175,7 @@ impl PictureOptions {
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Limits"))]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitOptions {
-    /// How many videos may fail before the pack stops: a number, or a share of all such as 1%. What is done can be resumed.
+    /// The number of videos that may fail before the pack stops: a number, or a share of all such as 1%. What is done can be resumed.
     /// [default: any number]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|P%", hide_short_help = true))]
     #[schemars(with = "Option<NumberOrText>")]
@@ -188,7 +188,7 @@ pub struct LimitOptions {
     #[cfg_attr(feature = "clap", arg(long, default_value_t = LimitOptions::default().max_pixels, value_name = "N", hide_short_help = true, value_parser = arguments::number_of::<u64>("max_pixels")))]
     #[schemars(range(min = 1))]
     pub max_pixels: u64,
-    /// How many shards to make, with the same number of videos each, in order; or each:N for N videos in each; or about how
+    /// The number of shards to make, with the same number of videos each, in order; or each:N for N videos in each; or about how
     /// large, such as 1GiB, by an estimate. An interrupted pack loses the shard at work. [default: 256MB, or less where that
     /// takes two cores more than a minute]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|each:N|SIZE", hide_short_help = true))]
@@ -216,12 +216,12 @@ impl LimitOptions {
     }
 }
 
-/// How much of the machine the work may use. The packed bytes are the same whatever these values are.
+/// The share of the machine that the work may use. The packed bytes are the same whatever these values are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Resources {
-    /// How many videos are decoded at a time. Default `None`: one for each core.
+    /// The number of videos that are decoded at a time. Default `None`: one for each core.
     pub threads: Option<usize>,
-    /// How many bytes all videos in progress may use together. Default `None`: 480 MiB for each of `threads`.
+    /// The bytes that all videos in progress may use together. Default `None`: 480 MiB for each of `threads`.
     ///
     /// For each video being decoded, this counts an upper bound for three things: the compressed data that is
     /// kept, all images that the decoder may hold, and the image being stored. It also counts all JPEGs until they
@@ -275,7 +275,7 @@ impl Resources {
     }
 }
 
-/// How well pictures are stored.
+/// The quality of stored pictures.
 ///
 /// In text (`FromStr`, `Display`, serde): the JPEG quality such as `90`, `psnr:40`, `ssim:0.98`, or `original`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -347,7 +347,7 @@ impl FromStr for Quality {
 
 serde_by_text!(Quality);
 
-/// How many videos may fail before a run stops. Videos skipped as asked (`ShortVideo::Skip`) do not count.
+/// The number of videos that may fail before a run stops. Videos skipped as asked (`ShortVideo::Skip`) do not count.
 ///
 /// The text form (`FromStr`, `Display`, serde) is a number such as `20`, or a percentage such as `1.5%`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -407,7 +407,7 @@ pub(crate) struct ClipRecipe<'a> {
     pub shared: Option<Stamp>,
 }
 
-/// How many frames of a video become a clip.
+/// The number of frames of a video that become a clip.
 ///
 /// In text (`FromStr`, `Display`, serde): a number such as `8`, `fps:RATE`, `every:K`, `all` or `keyframes`.
 ///

@@ -71,7 +71,7 @@ pub struct Failure {
     /// The stage at which it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`,
     /// `track`, `short`, `crash` or `internal`.
     pub stage: String,
-    /// What is wrong, in FFmpeg's own words if they come from FFmpeg.
+    /// The error, in FFmpeg's own words if they come from FFmpeg.
     pub error: String,
 }
 

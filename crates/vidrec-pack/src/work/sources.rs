@@ -42,7 +42,7 @@ pub(crate) struct Sources<'a> {
     ahead: AtomicUsize,
     /// Videos are packed under a read lock, and those for which the machine had too little under the write lock, alone.
     alone: RwLock<()>,
-    /// What the machine had too little of, and the number of videos that were packed alone because of it.
+    /// The resource that the machine had too little of, and the number of videos that were packed alone because of it.
     shortage: Mutex<Option<(Shortage, u64)>>,
     threads: usize,
 }

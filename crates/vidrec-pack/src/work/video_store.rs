@@ -17,7 +17,7 @@ use vidrec_core::store::remote::{Opening, REQUEST_BYTES, Remote, check_location}
 use vidrec_core::store::storage::Storage;
 use vidrec_format::error::{Error, ErrorKind, Result};
 
-/// How much of a remote video is fetched when it is opened. That is all of a short one. The next videos are opened
+/// The bytes of a remote video that are fetched when it is opened. That is all of a short one. The next videos are opened
 /// while others are being decoded, so no decoder waits for a round trip.
 const HEAD_BYTES: u64 = 4 << 20;
 

@@ -34,7 +34,7 @@ use vidrec_core::store::location::is_remote;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine::{self, Shortage};
 
-/// How long after a video's own time limit a worker that does not answer is killed. The worker checks the limit itself,
+/// The time after a video's own limit at which a worker that does not answer is killed. The worker checks the limit itself,
 /// unless a call hangs.
 const GRACE: Duration = Duration::from_secs(2);
 

@@ -10,7 +10,7 @@ use crate::pack::{IfExists, PackOptions, Resources, RunOptions};
 #[derive(clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
-    /// What to do if OUTPUT has a data set or an interrupted pack.
+    /// The action if OUTPUT has a data set or an interrupted pack.
     ///
     /// resume: continue the pack, if inputs and options are the same. retry-failed: pack the shards again that have videos
     /// which failed. replace: replace the data set when the new one is complete.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::copy;
-use super::plan::{EditOptions, EditReport, OutputPlan};
+use super::meta::joined_classes;
+use super::plan::{self, EditOptions, EditReport, OutputPlan};
 use crate::dataset::writer::{ClipInfo, Writer};
-use crate::dataset::{Clip, Dataset, joined_classes, listing, writer};
+use crate::dataset::{Clip, Dataset, Io, Source, listing, writer};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
@@ -31,7 +31,8 @@ pub fn merge(
     if sets.is_empty() {
         return Err(Error::usage("there are no data sets to merge"));
     }
-    copy::write(plan(sets, 0)?, out.as_ref(), options, progress)
+    let reports = plan::write_all(&[(plan(sets, 0)?, out.as_ref().to_owned())], options, progress)?;
+    Ok(reports.into_iter().next().unwrap_or_default())
 }
 
 /// Adds the clips of some data sets to the one in the folder `to`, as more shards. The existing shards do not change.
@@ -79,31 +80,30 @@ pub fn append(
         return Err(Error::usage(format!("class \"{new}\" is new to the data set")).hint(Hint::Merge));
     }
     // The shards come from the indexes, so that the new list has what earlier versions did not list.
-    let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
+    let before = DatasetJson { failures: listing::read(&listing, &Source::Local(Io::Map))?.failures, ..old.to_json() };
     let mut writer = Writer::extend(to, Meta { records: String::new(), ..plan.meta.clone() }, lock, before.clone())?;
     // In order of their names, so that the same clips make the same shards when the data set has them already.
     let mut tracks = all.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?.concat();
     tracks.sort_by(|a, b| a.name.cmp(&b.name));
     writer.join_tracks(tracks.iter())?;
     let mut counter = Counter::new(Some(plan.picks.len() as u64), progress);
-    let staged = copy::stage(&plan, writer, options.shards, &mut counter)?;
+    let (files, json, written) = plan::stage(&plan, writer, options.shards, &mut counter)?;
     let digests = |shard: &ShardJson| (shard.sha256.clone(), shard.index_crc32);
     let has = |shard: &ShardJson| before.shards.iter().any(|old| digests(old) == digests(shard));
-    if staged.json.shards[before.shards.len()..].iter().all(has) {
+    if json.shards[before.shards.len()..].iter().all(has) {
         let notes = vec!["nothing to add: the data set already has these clips".into()];
         return Ok(EditReport { output: to.display().to_string(), notes, ..EditReport::default() });
     }
-    let left_behind = staged.files.publish()?;
-    Ok(EditReport { left_behind, ..copy::report(&staged.written, &plan, to) })
+    plan::publish(files, written, &plan, to)
 }
 
 /// Plans the clips of `sets` from data set `first` on, with the classes of all.
 fn plan(sets: &[Dataset], first: usize) -> Result<OutputPlan<'static>> {
-    let mut joined = joined_classes(sets)?;
+    let (classes, mut labels) = joined_classes(sets)?;
     let picks = (0..).zip(&sets[first..]).flat_map(|(source, set)| (0..set.len()).map(move |clip| (source, clip)));
     let mut plan = OutputPlan::new(sets, first, picks.collect())?;
-    plan.meta.classes = joined.classes;
-    let labels = joined.labels.split_off(first);
+    plan.meta.classes = classes;
+    let labels = labels.split_off(first);
     plan.describe = Box::new(move |source, clip| with_label(clip, &labels[source]));
     Ok(plan)
 }

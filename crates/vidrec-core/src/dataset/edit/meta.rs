@@ -1,11 +1,11 @@
-//! Joins the META of several data sets or shards.
+//! Joins the META of several data sets or shards, and their class names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
-use vidrec_format::{JsonObject, Meta, Result};
+use vidrec_format::{Error, JsonObject, Meta, Result, SectionId};
 
 /// The key in the settings under which each combination of differing settings is an object.
 const MERGED: &str = "merged";
@@ -72,6 +72,56 @@ fn rows(meta: &Meta) -> Vec<Map<String, Value>> {
     base.remove(MERGED);
     let joined = |row: Map<String, Value>| base.clone().into_iter().chain(row).collect();
     before.into_iter().map(joined).collect()
+}
+
+/// Joins the class names of the first data set with those that each later data set adds, in their order. Returns also the
+/// new label for each old label of each data set; nothing for one without class names, whose labels stay.
+///
+/// Nothing says which plain integer stands for which name, so a mixture is an error.
+pub fn joined_classes(sets: &[Dataset]) -> Result<(Vec<String>, Vec<Vec<u32>>)> {
+    let (mut classes, mut new_labels) = (Vec::new(), Vec::new());
+    let mut label_of: HashMap<String, u32> = HashMap::new();
+    for set in sets {
+        let (mut labels, mut seen) = (Vec::new(), HashSet::new());
+        for name in set.classes() {
+            // A name that occurs twice in a list would move clips to another class.
+            if !seen.insert(name) {
+                let e = Error::usage(format!("class \"{name}\" is in the list of classes twice"));
+                return Err(e.file(set.first_file()));
+            }
+            labels.push(*label_of.entry(name.clone()).or_insert_with(|| {
+                classes.push(name.clone());
+                classes.len() as u32 - 1
+            }));
+        }
+        new_labels.push(labels);
+    }
+    refuse_plain_labels(sets, classes.is_empty())?;
+    Ok((classes, new_labels))
+}
+
+/// Refuses labels without class names in a data set without a list of classes: if others have one, and, where none has, if
+/// clips of two classes have the same label. Labels can be integers although clips carry names.
+fn refuse_plain_labels(sets: &[Dataset], have_no_lists: bool) -> Result<()> {
+    let mut names: HashMap<u32, String> = HashMap::new();
+    for set in sets.iter().filter(|set| sets.len() > 1 && set.classes().is_empty()) {
+        set.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?;
+        for clip in set.clips() {
+            let clip = clip?;
+            let Some(label) = clip.label() else { continue };
+            let fault = |what: &str| Error::usage(what.to_owned()).file(set.first_file()).in_clip(clip.ordinal());
+            if !have_no_lists {
+                let e = fault("the labels of this data set have no class names, but those of another data set do");
+                return Err(e.found(format!("label {label}")).help("first give these labels class names"));
+            }
+            let class = clip.class()?;
+            if !class.is_empty() && *names.entry(label).or_insert_with(|| class.clone()) != class {
+                let e = fault(&format!("label {label} stands for two classes"));
+                return Err(e.expected(format!("\"{}\"", names[&label])).found(format!("\"{class}\"")));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -29,7 +29,6 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
-mod copy;
 mod merge;
 mod meta;
 mod plan;
@@ -40,10 +39,10 @@ mod subset;
 mod tests;
 
 pub use merge::{append, merge};
-pub use meta::joined_meta;
 pub(crate) use meta::merged_meta;
+pub use meta::{joined_classes, joined_meta};
 pub(crate) use plan::draws_per_video;
 pub use plan::{EditOptions, EditReport};
-pub use selection::{ClipList, SelectedClips, Selection, subset_clips};
+pub use selection::{ClipList, Selection, subset_clips};
 pub use split::{KeepTogether, RatioSplit, split, split_clips};
 pub use subset::{Change, Changes, Key, subset};

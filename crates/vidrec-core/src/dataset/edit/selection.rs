@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::plan::check_draws;
-use crate::dataset::{Clip, Dataset, Tables};
+use crate::dataset::{Clip, Dataset};
 use vidrec_format::random::{Random, stream};
-use vidrec_format::{Error, Result};
+use vidrec_format::{Error, Result, SectionId};
 
 /// Conditions on clips. A clip is chosen if it meets all of them. Without conditions, all clips are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -39,29 +39,8 @@ pub struct ClipList {
     pub sources: Vec<String>,
 }
 
-/// The clips that a [`Selection`] chooses.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SelectedClips {
-    /// Their ordinals, in ascending order.
-    pub clips: Vec<u64>,
-    /// Sources in the lists that the data set does not have, in the order of the lists.
-    pub not_found: Vec<String>,
-}
-
-impl From<Vec<String>> for ClipList {
-    fn from(sources: Vec<String>) -> Self {
-        ClipList { sources, ..ClipList::default() }
-    }
-}
-
-impl From<Vec<u64>> for ClipList {
-    fn from(clips: Vec<u64>) -> Self {
-        ClipList { clips, ..ClipList::default() }
-    }
-}
-
-/// Returns the clips that a selection chooses. It writes nothing: [`subset`](super::subset()) does that.
+/// Returns the clips that a selection chooses, in ascending order, and the sources in its lists that the data set does not
+/// have, in the order of the lists. It writes nothing: [`subset`](super::subset()) does that.
 /// [`Dataset::select`] turns the clips into a data set that shares the files.
 ///
 /// ```no_run
@@ -69,8 +48,8 @@ impl From<Vec<u64>> for ClipList {
 /// use vidrec::edit::{self, Selection};
 ///
 /// let all = Dataset::open("all")?;
-/// let chosen = edit::subset_clips(&all, &Selection { sample: Some(100), ..Selection::default() })?;
-/// let hundred = all.select(chosen.clips)?;
+/// let (chosen, _) = edit::subset_clips(&all, &Selection { sample: Some(100), ..Selection::default() })?;
+/// let hundred = all.select(chosen)?;
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 ///
@@ -79,19 +58,20 @@ impl From<Vec<u64>> for ClipList {
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): there is no such class or clip; some draws of a video are
 /// chosen and others are not; fewer clips are chosen than the sample needs.
 /// [`Format`](vidrec_format::error::ErrorKind::Format): the data set is damaged.
-pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<SelectedClips> {
+pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, Vec<String>)> {
     let draws = u64::from(set.draws());
     let mut clips = matching(set, selection)?;
     check_draws(&clips, draws)?;
     if let Some(count) = selection.sample {
         clips = sample(&clips, draws, count, selection.seed)?;
     }
-    Ok(SelectedClips { clips, not_found: missing_sources(set, selection)? })
+    Ok((clips, missing_sources(set, selection)?))
 }
 
 /// Ordinals of the clips that meet all conditions but `sample`, in ascending order.
 fn matching(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
-    let labels = selection.classes.iter().map(|name| label_of(set, name)).collect::<Result<HashSet<u32>>>()?;
+    let labels =
+        selection.classes.iter().map(|name| label_of(set.classes(), name)).collect::<Result<HashSet<u32>>>()?;
     let list = selection.list.as_ref().map(|list| ClipFilter::new(set, list)).transpose()?;
     let exclude = ClipFilter::new(set, &selection.exclude)?;
     let draws = u64::from(set.draws());
@@ -103,7 +83,7 @@ fn matching(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
     candidates.sort_unstable();
     candidates.dedup();
     match candidates.len() as u64 == set.len() {
-        true => set.prefetch_all(Tables { clips: true, strings: true, ..Tables::default() })?,
+        true => set.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?,
         false => set.prefetch(&candidates, true)?,
     }
     let mut found = Vec::new();
@@ -145,18 +125,17 @@ impl<'a> ClipFilter<'a> {
     }
 }
 
-fn label_of(set: &Dataset, name: &str) -> Result<u32> {
-    const SHOWN: usize = 10;
-    let classes = set.classes();
-    let position = classes.iter().position(|class| class == name).and_then(|position| u32::try_from(position).ok());
-    let number = || name.parse().ok().filter(|_| classes.is_empty());
-    position.or_else(number).ok_or_else(|| {
-        let first = classes[..classes.len().min(SHOWN)].join(", ");
-        Error::usage(format!("there is no class \"{name}\"")).expected(match classes.len() {
-            0 => "a number, because labels have no names".into(),
-            1..=SHOWN => format!("one of {first}"),
-            n => format!("one of {n}: {first} and so on"),
-        })
+fn label_of(classes: &[String], name: &str) -> Result<u32> {
+    let label = match classes {
+        [] => name.parse().ok(),
+        _ => (0..).zip(classes).find(|(_, class)| *class == name).map(|(label, _)| label),
+    };
+    label.ok_or_else(|| {
+        let e = Error::usage(format!("there is no class \"{name}\""));
+        match classes {
+            [] => e.expected("a number, because labels have no names"),
+            _ => e.expected(format!("one of {}: {}", classes.len(), classes[..classes.len().min(10)].join(", "))),
+        }
     })
 }
 
@@ -211,15 +190,4 @@ fn missing_sources(set: &Dataset, selection: &Selection) -> Result<Vec<String>> 
         }
     }
     Ok(sources.into_iter().filter(|source| missing.remove(source.as_str())).cloned().collect())
-}
-
-/// Refuses lists that name sources that the data set does not have.
-pub(super) fn require_found(not_found: &[String]) -> Result<()> {
-    match not_found {
-        [] => Ok(()),
-        [one] => Err(Error::usage(format!("no clip of the data set comes from {one:?}"))),
-        [first, more @ ..] => {
-            Err(Error::usage(format!("no clip of the data set comes from {first:?}, nor from {} more", more.len())))
-        }
-    }
 }

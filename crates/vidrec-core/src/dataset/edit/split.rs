@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::copy;
-use super::plan::{EditOptions, EditReport, OutputPlan, torn_draws};
-use crate::dataset::{Clip, Dataset, Tables};
+use super::plan::{self, EditOptions, EditReport, OutputPlan, torn_draws};
+use crate::dataset::{Clip, Dataset};
 use crate::progress::ProgressFn;
 use vidrec_format::random::{Random, stream};
-use vidrec_format::{Error, Result};
+use vidrec_format::{Error, Result, SectionId};
 
 /// Returns the ordinals of the clips of each part, in ascending order. It writes nothing: [`split`] does that.
 /// [`Dataset::select`] turns a part into a data set that shares the files.
@@ -31,17 +30,17 @@ use vidrec_format::{Error, Result};
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): shares that do not add up to 1; draws of one video in two groups.
 /// [`Format`](vidrec_format::error::ErrorKind::Format): the data set is damaged.
 pub fn split_clips(set: &Dataset, split: &RatioSplit) -> Result<Vec<Vec<u64>>> {
-    set.prefetch_all(Tables { clips: true, strings: true, ..Tables::default() })?;
+    set.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?;
     let shares = shares(&split.parts)?;
     let mut clips_of_part = vec![Vec::new(); shares.len()];
-    let mut apportioner = Apportioner::new(&shares);
+    let mut owed = vec![0; shares.len()];
     for (class, mut units) in units_by_class(set, split)? {
         // Classes count from 1 here. 0 stands for clips without a label.
         let id = class.map_or(0, |label| u64::from(label) + 1);
         Random::new(split.seed, &[stream::SPLIT, id]).shuffle(&mut units);
         let mut units = units.into_iter();
-        for (part, count) in apportioner.apportion(units.len() as u64).into_iter().enumerate() {
-            clips_of_part[part].extend(units.by_ref().take(count as usize).flatten());
+        for (clips, count) in clips_of_part.iter_mut().zip(apportion(&shares, units.len() as u64, &mut owed)) {
+            clips.extend(units.by_ref().take(count).flatten());
         }
     }
     clips_of_part.iter_mut().for_each(|clips| clips.sort_unstable());
@@ -72,7 +71,7 @@ pub fn split(
         }
         plans.push((plan, out.as_ref().join(name)));
     }
-    copy::write_all(&plans, options, progress)
+    plan::write_all(&plans, options, progress)
 }
 
 /// Checks the names, because they become folders of the output.
@@ -141,9 +140,8 @@ fn shares(parts: &[(String, f64)]) -> Result<Vec<u64>> {
     let sum: f64 = parts.iter().map(|(_, share)| share).sum();
     let fair = parts.iter().all(|(_, share)| share.is_finite() && *share >= 0.0);
     if !fair || (sum - 1.0).abs() > 1e-6 {
-        return Err(Error::usage("the shares of the parts are invalid")
-            .expected("numbers of 0 or more that add up to 1")
-            .found(sum));
+        let e = Error::usage("the shares of the parts are invalid");
+        return Err(e.expected("numbers of 0 or more that add up to 1").found(sum));
     }
     Ok(parts.iter().map(|(_, share)| (share * 1e9).round() as u64).collect())
 }
@@ -158,19 +156,11 @@ fn units_by_class(set: &Dataset, split: &RatioSplit) -> Result<BTreeMap<Option<u
         let clip = set.clip(first)?;
         let class = clip.label().filter(|_| split.stratify);
         let unit = unit_of(&clip, &split.keep_together)?;
-        let (class, at) = match unit.as_ref().and_then(|unit| place.get(unit)) {
-            Some(&known) => known,
-            None => {
-                let units = classes.entry(class).or_default();
-                units.push(Vec::new());
-                let new = (class, units.len() - 1);
-                unit.map(|unit| place.insert(unit, new));
-                new
-            }
-        };
-        if let Some(clips) = classes.get_mut(&class).and_then(|units| units.get_mut(at)) {
-            clips.extend(first..first + draws);
-        }
+        let new = (class, classes.get(&class).map_or(0, Vec::len));
+        let (class, at) = unit.map_or(new, |unit| *place.entry(unit).or_insert(new));
+        let units = classes.entry(class).or_default();
+        units.resize(units.len().max(at + 1), Vec::new());
+        units[at].extend(first..first + draws);
     }
     Ok(classes)
 }
@@ -188,9 +178,8 @@ fn unit_of(clip: &Clip<'_>, keep_together: &KeepTogether) -> Result<Option<Strin
 fn check_groups(set: &Dataset, keep_together: &KeepTogether) -> Result<()> {
     let KeepTogether::Groups(numbers) = keep_together else { return Ok(()) };
     if numbers.len() as u64 != set.len() {
-        return Err(Error::usage("the groups need one number for each clip")
-            .expected(format!("{} numbers", set.len()))
-            .found(numbers.len()));
+        let e = Error::usage("the groups need one number for each clip");
+        return Err(e.expected(format!("{} numbers", set.len())).found(numbers.len()));
     }
     let draws = set.draws() as usize;
     match numbers.chunks(draws).position(|video| video.iter().any(|number| *number != video[0])) {
@@ -199,37 +188,20 @@ fn check_groups(set: &Dataset, keep_together: &KeepTogether) -> Result<()> {
     }
 }
 
-/// Apportions classes to parts. Each count is the exact one, rounded down or up. If rounding takes something from a part
-/// in one class, the part gets it in the next, so that many small classes do not starve a small part.
-struct Apportioner<'a> {
-    shares: &'a [u64],
-    whole: i128,
-    /// The number of items that each part has missed so far, in units of 1/whole.
-    owed: Vec<i128>,
-}
-
-impl<'a> Apportioner<'a> {
-    fn new(shares: &'a [u64]) -> Self {
-        let whole = shares.iter().map(|&s| i128::from(s)).sum::<i128>().max(1);
-        Apportioner { shares, whole, owed: vec![0; shares.len()] }
-    }
-
-    /// Returns the number of items of each part, of the `n` items of a class.
-    fn apportion(&mut self, n: u64) -> Vec<u64> {
-        let exact: Vec<i128> = self.shares.iter().map(|&s| i128::from(n) * i128::from(s)).collect();
-        let mut counts: Vec<i128> = exact.iter().map(|e| e / self.whole).collect();
-        let rest = i128::from(n) - counts.iter().sum::<i128>();
-        // A part whose exact count is a whole number gets exactly that.
-        let mut open: Vec<usize> = (0..counts.len()).filter(|&i| exact[i] % self.whole != 0).collect();
-        open.sort_by_key(|&i| (-(exact[i] % self.whole + self.owed[i]), i));
-        for &i in open.iter().take(usize::try_from(rest).unwrap_or(0)) {
-            counts[i] += 1;
-        }
-        for i in 0..counts.len() {
-            self.owed[i] += exact[i] - counts[i] * self.whole;
-        }
-        counts.into_iter().map(|c| u64::try_from(c).unwrap_or(0)).collect()
-    }
+/// Returns the number of items of each part, of the `n` items of a class. Each count is the exact one, rounded down or up.
+/// If rounding takes something from a part in one class, the part gets it in the next, so that many small classes do not
+/// starve a small part: `owed` is what each part has missed so far, in fractions of all shares together.
+fn apportion(shares: &[u64], n: u64, owed: &mut [i128]) -> Vec<usize> {
+    let whole = shares.iter().map(|&s| i128::from(s)).sum::<i128>().max(1);
+    let exact: Vec<i128> = shares.iter().map(|&s| i128::from(n) * i128::from(s)).collect();
+    let mut counts: Vec<i128> = exact.iter().map(|e| e / whole).collect();
+    let rest = i128::from(n) - counts.iter().sum::<i128>();
+    // A part whose exact count is a whole number gets exactly that.
+    let mut open: Vec<usize> = (0..counts.len()).filter(|&i| exact[i] % whole != 0).collect();
+    open.sort_by_key(|&i| (-(exact[i] % whole + owed[i]), i));
+    open.iter().take(usize::try_from(rest).unwrap_or(0)).for_each(|&i| counts[i] += 1);
+    (0..counts.len()).for_each(|i| owed[i] += exact[i] - counts[i] * whole);
+    counts.into_iter().map(|count| usize::try_from(count).unwrap_or(0)).collect()
 }
 
 #[cfg(test)]
@@ -251,16 +223,15 @@ mod tests {
     #[test]
     fn small_classes_do_not_starve_a_part() {
         let shares = [800_000_000, 100_000_000, 100_000_000];
-        let mut apportioner = Apportioner::new(&shares);
-        let mut sums = [0; 3];
+        let (mut owed, mut sums) = ([0; 3], [0; 3]);
         for _ in 0..20 {
-            let counts = apportioner.apportion(5);
+            let counts = apportion(&shares, 5, &mut owed);
             assert!((3..=5).contains(&counts[0]), "{counts:?}");
             sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
         }
         assert_eq!(sums, [80, 10, 10]);
-        assert_eq!(Apportioner::new(&shares).apportion(10), [8, 1, 1]);
-        assert_eq!(Apportioner::new(&[333_333_333; 3]).apportion(9), [3, 3, 3]);
+        assert_eq!(apportion(&shares, 10, &mut [0; 3]), [8, 1, 1]);
+        assert_eq!(apportion(&[333_333_333; 3], 9, &mut [0; 3]), [3, 3, 3]);
     }
 
     proptest! {
@@ -268,10 +239,9 @@ mod tests {
         fn everything_is_apportioned_and_counts_are_near(shares in prop::collection::vec(1u64..1_000_000, 1..6),
                                                    classes in prop::collection::vec(0u64..50, 1..30)) {
             let whole: u64 = shares.iter().sum();
-            let mut apportioner = Apportioner::new(&shares);
-            let mut sums = vec![0; shares.len()];
+            let (mut owed, mut sums) = (vec![0; shares.len()], vec![0; shares.len()]);
             for &n in &classes {
-                let counts = apportioner.apportion(n);
+                let counts: Vec<u64> = apportion(&shares, n, &mut owed).into_iter().map(|count| count as u64).collect();
                 prop_assert_eq!(counts.iter().sum::<u64>(), n);
                 for (i, &count) in counts.iter().enumerate() {
                     let floor = n * shares[i] / whole;

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::copy;
-use super::plan::{EditOptions, EditReport, OutputPlan};
-use super::selection::{Selection, require_found, subset_clips};
+use super::plan::{self, EditOptions, EditReport, OutputPlan};
+use super::selection::{Selection, subset_clips};
 use crate::dataset::writer::ClipInfo;
 use crate::dataset::{Clip, Dataset};
 use crate::progress::ProgressFn;
@@ -71,12 +70,14 @@ pub fn subset(
     options: &EditOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
-    let selected = subset_clips(set, selection)?;
-    require_found(&selected.not_found)?;
-    if selected.clips.is_empty() {
+    let (clips, not_found) = subset_clips(set, selection)?;
+    if let Some(source) = not_found.first() {
+        let e = Error::usage(format!("no clip of the data set comes from {source:?}"));
+        return Err(if not_found.len() > 1 { e.found(format!("{} such sources", not_found.len())) } else { e });
+    }
+    if clips.is_empty() {
         return Err(Error::usage("no clip matches, so there is nothing to write"));
     }
-    let clips = selected.clips;
     let table = ChangeTable::new(set, &clips, changes)?;
     let picks = clips.into_iter().map(|clip| (0, clip)).collect();
     let mut plan = OutputPlan::new(std::slice::from_ref(set), 0, picks)?;
@@ -84,7 +85,8 @@ pub fn subset(
     plan.not_found.clone_from(&table.not_found);
     plan.align_clocks = changes.align_clocks;
     plan.describe = Box::new(|_, clip| table.describe(clip));
-    copy::write(plan, out.as_ref(), options, progress)
+    let reports = plan::write_all(&[(plan, out.as_ref().to_owned())], options, progress)?;
+    Ok(reports.into_iter().next().unwrap_or_default())
 }
 
 /// The changes by clip, with labels as numbers.

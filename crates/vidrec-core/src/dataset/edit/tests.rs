@@ -83,10 +83,10 @@ proptest! {
                     && !names(&selection.exclude, clip)
             };
             let expected: Vec<u64> = (0..set.len()).filter(fits).collect();
-            let found = subset_clips(&set, &selection).unwrap();
-            prop_assert_eq!(&found.clips, &expected);
+            let (found, _) = subset_clips(&set, &selection).unwrap();
+            prop_assert_eq!(&found, &expected);
             let some = Selection { sample: Some(expected.len() as u64 / 2), seed: 5, ..selection.clone() };
-            let drawn = subset_clips(&set, &some).unwrap().clips;
+            let (drawn, _) = subset_clips(&set, &some).unwrap();
             prop_assert!(drawn.len() == expected.len() / 2 && drawn.is_sorted());
             prop_assert!(drawn.iter().all(|clip| expected.contains(clip)));
             Ok(())
@@ -116,8 +116,8 @@ fn groups_that_tear_draws_or_miss_clips_are_refused() {
     assert!(refused(vec![0; 3]).contains("expected 48 numbers, found 3"));
     let torn = refused((0..CLIPS).map(|clip| clip.div_ceil(2)).collect());
     assert!(torn.contains("clips 0 to 1 are draws of one video"), "{torn}");
-    let excluded = Selection { exclude: vec![5].into(), ..Selection::default() };
-    let clips = subset_clips(&set, &excluded).unwrap().clips;
+    let exclude = ClipList { clips: vec![5], ..ClipList::default() };
+    let (clips, _) = subset_clips(&set, &Selection { exclude, ..Selection::default() }).unwrap();
     assert!(clips.len() == 46 && !clips.contains(&4) && !clips.contains(&5), "both draws of the video");
 }
 

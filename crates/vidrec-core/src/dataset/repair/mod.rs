@@ -1,7 +1,6 @@
 //! Saves the intact clips of a damaged data set, and lists exactly what is lost.
 
 mod damaged_shard;
-mod record_scan;
 mod salvage;
 
 use std::fs;

@@ -1,7 +1,6 @@
 //! Checks that a data set is intact: every structure, id and checksum and, on demand, every image.
 
 mod scan;
-mod tracks;
 
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use serde::Serialize;
 
 use self::scan::stops;
 use crate::dataset::listing::{self, Listing, read_failures};
-use crate::dataset::{Dataset, Shard, Source};
+use crate::dataset::{Dataset, FailedSource, Shard, Source};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
 use crate::store::location::is_remote;
@@ -85,7 +84,7 @@ fn verify_files(
         _ => {}
     }
     if let Some((path, json)) = &files.json {
-        match source.twice(|| read_failures(path, json, source)) {
+        match source.twice(|| read_failures::<FailedSource>(path, json, source)) {
             Err(e) if stops(&e) => return Err(e),
             found => report.problems.extend(found.err().map(Problem::from)),
         }
@@ -98,7 +97,7 @@ fn verify_files(
 
 /// The problems of a shard. This reads all of its files.
 fn problems(shard: &Shard, pool: Option<&ThreadPool>, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
-    let (found, of_tracks) = (scan::check(shard, pool, counter)?, tracks::check(shard, counter)?);
+    let (found, of_tracks) = (scan::check(shard, pool, counter)?, scan::check_tracks(shard, counter)?);
     let lost = shard.prove_whole().err();
     Ok(lost.into_iter().chain(found.0).chain(of_tracks.0).collect())
 }

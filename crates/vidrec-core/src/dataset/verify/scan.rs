@@ -1,4 +1,4 @@
-//! Checks the index and the record file of a shard from their first bytes to their last.
+//! Checks the index, the record file and the track file of a shard from their first bytes to their last.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,14 +8,17 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
-use crate::dataset::records::record_range;
+use crate::dataset::records::{prove_jpeg, record_range};
 use crate::dataset::shard::StoredFrame;
-use crate::dataset::{RecordsDigest, Shard, proven_bytes};
+use crate::dataset::writer::check_class;
+use crate::dataset::{RecordsDigest, Shard, TrackFile, proven_bytes};
 use crate::progress::Counter;
 use crate::store::location::is_of_network;
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::hex;
-use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result, crc32};
+use vidrec_format::track::directory::Entry;
+use vidrec_format::track::file;
+use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result};
 
 /// The images that are decoded together. They are enough for all threads, and few enough to fit in memory.
 const IMAGES: usize = 256;
@@ -143,7 +146,7 @@ impl ShardScan<'_> {
     /// is no digest.
     fn digest_to(&mut self, end: u64, counter: &mut Counter<'_, '_>) -> Result<()> {
         let Some(digest) = &mut self.digest else { return Ok(()) };
-        digest.advance(&self.shard.records, end, &mut || counter.tell()).or_else(|e| {
+        digest.advance(&*self.shard.records, end, &mut || counter.tell()).or_else(|e| {
             self.digest = None;
             self.problems.note(e, &self.shard.record_path)
         })
@@ -153,7 +156,7 @@ impl ShardScan<'_> {
     fn compare_digest(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         let Some(digest) = self.digest.take() else { return Ok(()) };
         let expected = self.shard.index.binding.sha256;
-        let e = match digest.finish(&self.shard.records, expected, &mut || counter.tell()) {
+        let e = match digest.finish(&*self.shard.records, expected, &mut || counter.tell()) {
             Ok(found) if found == expected => return Ok(()),
             Ok(found) => {
                 let e = Error::format("data-digest", "the record file's SHA-256 does not match the index");
@@ -218,16 +221,8 @@ impl ShardScan<'_> {
         if !attributes.is_empty() && serde_json::from_str::<serde_json::Map<_, _>>(&attributes).is_err() {
             return Err(Error::format("clip-attributes", "the attributes are not a JSON object"));
         }
-        let classes = &self.shard.index.meta.classes;
-        let Some(label) = u32::try_from(clip.label).ok().filter(|_| !classes.is_empty()) else {
-            return Ok(());
-        };
-        match classes.get(label as usize) {
-            Some(name) if class.is_empty() || *name == class => Ok(()),
-            other => Err(Error::format("clip-class", "the clip's class is not that of its label")
-                .expected(other.map_or("a label that has a class", |s| s))
-                .found(format!("{label}, \"{class}\""))),
-        }
+        let wrong = || Error::format("clip-class", "the clip's class is not that of its label");
+        check_class(u32::try_from(clip.label).ok(), &class, &self.shard.index.meta.classes, wrong)
     }
 
     fn frame(
@@ -245,7 +240,7 @@ impl ShardScan<'_> {
         let end = stored.as_ref().map_or_else(|_| next(), |stored| stored.end);
         let expected_at = std::mem::replace(&mut self.record_end, end);
         let StoredFrame { header, jpeg, .. } = stored?;
-        let crc = crc32(&jpeg);
+        let crc = prove_jpeg(entry, &jpeg);
         if self.pool.is_some() {
             let stated = (clip.width.into(), clip.height.into());
             self.images.push(Image { clip: clip_ordinal, frame: t, at, stated, jpeg });
@@ -253,34 +248,24 @@ impl ShardScan<'_> {
                 self.decode(counter)?;
             }
         }
-        let fault = |rule, what: &str, expected: String, found: String| {
-            Err(Error::format(rule, what.to_owned()).section("record").at(at).expected(expected).found(found))
-        };
+        let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section("record").at(at);
         let (label, ids) = (clip.label as f32, (ordinal, clip_ordinal << 32 | u64::from(t)));
         let is_ours = !self.shard.index.meta.has_foreign_records();
         if at != expected_at {
-            let what = "the record does not begin where the previous record ends";
-            return fault("record-order", what, format!("byte {expected_at}"), format!("byte {at}"));
+            let e = fault("record-order", "the record does not begin where the previous record ends");
+            return Err(e.expected(format!("byte {expected_at}")).found(format!("byte {at}")));
         }
         if is_ours && (header.id, header.id2) != ids {
-            let found = format!("id {}, clip {}, frame {}", header.id, header.clip(), header.frame());
-            let expected = format!("id {ordinal}, clip {clip_ordinal}, frame {t}");
-            return fault("record-id", "the record's ids do not match its position", expected, found);
+            let e = fault("record-id", "the record's ids do not match its position");
+            let e = e.expected(format!("id {ordinal}, clip {clip_ordinal}, frame {t}"));
+            return Err(e.found(format!("id {}, clip {}, frame {}", header.id, header.clip(), header.frame())));
         }
         if is_ours && (header.flag != 0 || header.label.to_bits() != label.to_bits()) {
-            let found = format!("flag {}, label {}", header.flag, header.label);
-            return fault(
-                "record-label",
-                "the record's label is not the clip's",
-                format!("flag 0, label {}", clip.label),
-                found,
-            );
+            let e = fault("record-label", "the record's label is not the clip's");
+            let e = e.expected(format!("flag 0, label {}", clip.label));
+            return Err(e.found(format!("flag {}, label {}", header.flag, header.label)));
         }
-        if crc != entry.jpeg_crc32 {
-            let (expected, found) = (format!("{:#010x}", entry.jpeg_crc32), format!("{crc:#010x}"));
-            return fault("jpeg-crc", "the JPEG's CRC-32 does not match the index", expected, found);
-        }
-        Ok(())
+        crc
     }
 }
 
@@ -291,4 +276,90 @@ fn prove_padding(bytes: &dyn ReadAt, padding: Range<u64>) -> Result<()> {
         return Ok(());
     }
     Err(Error::format("section-padding", "the padding after the section is not zero").at(at))
+}
+
+/// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
+/// problem, and the file is not read.
+pub(super) fn check_tracks(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Problems> {
+    let Some(file) = &shard.tracks else { return Ok(Problems::default()) };
+    let mut scan = TrackScan { shard, file, problems: Problems::default(), end: file::END_BYTES as u64 };
+    if let Err(e) = file.open() {
+        scan.problems.note(e, &file.path)?;
+        return Ok(scan.problems);
+    }
+    if let Err(e) = scan.digest(counter) {
+        scan.problems.note(e, &file.path)?;
+    }
+    for clip in 0..shard.clip_count() {
+        if let Err(e) = scan.clip(clip) {
+            scan.problems.note(e.in_clip(clip), &file.path)?;
+        }
+        counter.tell()?;
+    }
+    if let Err(e) = scan.table() {
+        scan.problems.note(e, &file.path)?;
+    }
+    Ok(scan.problems)
+}
+
+struct TrackScan<'a> {
+    shard: &'a Shard,
+    file: &'a TrackFile,
+    problems: Problems,
+    /// The end of the last block.
+    end: u64,
+}
+
+impl TrackScan<'_> {
+    fn digest(&self, counter: &mut Counter<'_, '_>) -> Result<()> {
+        let (records, expected) = (&*self.file.open()?.records, self.file.binding.sha256);
+        let found = RecordsDigest::default().finish(records, expected, &mut || counter.tell())?;
+        if found == expected {
+            return Ok(());
+        }
+        let e = Error::format("track-digest", "the track file's SHA-256 does not match the index");
+        Err(e.expected(hex(&expected)).found(hex(&found)))
+    }
+
+    fn clip(&mut self, clip: u64) -> Result<()> {
+        let Some(block) = self.file.block(clip)? else { return Ok(()) };
+        self.follows(block.range.start)?;
+        self.end = block.range.end;
+        let frames = self.shard.clip(clip)?.frame_count;
+        let mut end = Entry::directory_bytes(&block.entries);
+        for entry in &block.entries {
+            let payload = self.file.payload(&block, entry, frames)?;
+            let at = block.range.start + entry.offset;
+            payload.prove_rest().map_err(|e| e.in_track(&payload.schema.name).at(at))?;
+            let padding = block.bytes.get(end as usize..entry.offset as usize);
+            if padding.unwrap_or_default().iter().any(|&b| b != 0) {
+                return Err(not_zero(block.range.start + end));
+            }
+            end = entry.offset + entry.length;
+        }
+        Ok(())
+    }
+
+    /// Checks that a part that begins at `start` follows the last block.
+    fn follows(&self, start: u64) -> Result<()> {
+        let expected = self.end.next_multiple_of(file::ALIGNMENT);
+        if start != expected {
+            return Err(Error::format("track-order", "the tracks do not begin where those of the clip before end")
+                .expected(format!("byte {expected}"))
+                .found(format!("byte {start}")));
+        }
+        // If a remote file has wrong bytes here, the digest has found them, and they were fetched once more.
+        let mut padding = Vec::new();
+        self.file.open()?.records.read(self.end..start, &mut padding)?;
+        if padding.iter().any(|&b| b != 0) { Err(not_zero(self.end)) } else { Ok(()) }
+    }
+
+    /// Checks that the table follows the last block, if all blocks are right.
+    fn table(&self) -> Result<()> {
+        if self.problems.0.is_empty() { self.follows(self.file.open()?.footer.table_offset) } else { Ok(()) }
+    }
+}
+
+fn not_zero(at: u64) -> Error {
+    Error::format("track-padding", "padding is not zero").at(at)
 }

@@ -1,41 +1,75 @@
-//! The writer of index files.
+//! The writer of index files, and the descriptions of clips and frames that it takes.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use byteorder::{ByteOrder, LittleEndian as LE};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::clip_info::ClipInfo;
-use crate::store::disk::AtomicFile;
 use vidrec_format::clip_entry::StringRef;
 use vidrec_format::data_binding::hex;
 use vidrec_format::header::Header;
 use vidrec_format::{
-    ClipEntry, DataBinding, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId, ShardJson,
-    TrackFileJson, align_up, clip_entry, crc32, file_name, header, limits, section,
+    ClipEntry, DataBinding, Error, FileKind, FileName, FrameEntry, JsonObject, Meta, Result, SectionEntry, SectionId,
+    ShardJson, TrackFileJson, align_up, clip_entry, crc32, header, limits, section,
 };
+
+/// A clip to write, except for its frames.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClipInfo {
+    /// Label, at most [`limits::MAX_LABEL`](vidrec_format::limits::MAX_LABEL); `None` for a clip without one.
+    pub label: Option<u32>,
+    /// Source path relative to the input root, with `/` between folders.
+    pub source: String,
+    /// Class name; empty if there is none.
+    pub class: String,
+    /// Other facts about the clip.
+    pub attributes: JsonObject,
+    /// Width of every frame in pixels; 0 if they differ.
+    pub width: u32,
+    /// Height of every frame in pixels; 0 if they differ.
+    pub height: u32,
+    /// Unit of the frames' `pts` in seconds, as a fraction.
+    pub time_base: (u32, u32),
+    /// Whether the source had fewer frames than requested, so that some frames are repeated.
+    pub short: bool,
+}
+
+impl Default for ClipInfo {
+    fn default() -> Self {
+        ClipInfo {
+            label: None,
+            source: String::new(),
+            class: String::new(),
+            attributes: JsonObject::default(),
+            width: 0,
+            height: 0,
+            time_base: (1, 1_000_000),
+            short: false,
+        }
+    }
+}
+
+/// A frame to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameData<'a> {
+    /// The image, a complete JPEG.
+    pub jpeg: &'a [u8],
+    /// Presentation time in units of the clip's time base.
+    pub pts: i64,
+    /// Ordinal among the frames decoded from the source, if known.
+    pub source_index: Option<u32>,
+}
 
 /// An index in memory, which grows clip by clip, each with the entries of its frames.
 #[derive(Debug)]
-pub struct IndexWriter {
+pub(super) struct IndexWriter {
     /// The file so far: room for the header, and the frame table.
     bytes: Vec<u8>,
-    frame_count: u64,
+    pub frame_count: u64,
     clips: Vec<u8>,
-    clip_count: u64,
+    pub clip_count: u64,
     strings: StringPool,
-}
-
-/// An index that is synced to the disk under its temporary name.
-#[derive(Debug)]
-pub struct FinishedIndex {
-    /// The file, which is not published yet.
-    pub file: AtomicFile,
-    /// The length of the file in bytes.
-    pub length: u64,
-    /// The description in `dataset.json` of its shard.
-    pub json: ShardJson,
 }
 
 impl Default for IndexWriter {
@@ -46,19 +80,10 @@ impl Default for IndexWriter {
 }
 
 impl IndexWriter {
-    /// The number of clips so far.
-    pub fn clip_count(&self) -> u64 {
-        self.clip_count
-    }
-
-    /// The number of frames so far.
-    pub fn frame_count(&self) -> u64 {
-        self.frame_count
-    }
-
-    /// Adds a clip and its frames. Their records are in the record file in this order.
-    pub fn push(&mut self, clip: &ClipInfo, frames: &[FrameEntry]) -> Result<()> {
-        let entry = self.clip_entry(clip, frames.len() as u64)?;
+    /// Adds a clip that [`check`](Self::check) gave this label, and its frames. Their records are in the record file in this
+    /// order.
+    pub fn push(&mut self, clip: &ClipInfo, label: i32, frames: &[FrameEntry]) -> Result<()> {
+        let entry = self.clip_entry(clip, label, frames.len() as u64)?;
         self.clips.extend_from_slice(&entry.to_bytes(self.clip_count));
         self.clip_count += 1;
         for frame in frames {
@@ -70,20 +95,29 @@ impl IndexWriter {
 
     /// Checks whether a clip of `frames` frames can be added, and returns its label as stored.
     pub fn check(&self, clip: &ClipInfo, frames: u64) -> Result<i32> {
-        let label = check_clip(clip, frames)?;
+        let fault = |what: &str| Err(Error::usage(format!("{}: {what}", clip.source)));
+        if frames > u64::from(limits::MAX_FRAMES_PER_CLIP) {
+            return fault("a clip has at most 2^20 frames");
+        }
+        if clip.width > limits::MAX_SIDE || clip.height > limits::MAX_SIDE {
+            return fault("the frames are too large");
+        }
+        if clip.time_base.0 == 0 || clip.time_base.1 == 0 {
+            return fault("the time base must be a positive fraction");
+        }
         if self.clip_count >= limits::MAX_ORDINALS || self.frame_count + frames > limits::MAX_ORDINALS {
             return Err(Error::limit("the shard is full").help("start another shard"));
         }
-        Ok(label)
+        match clip.label.map_or(Ok(clip_entry::NO_LABEL), i32::try_from) {
+            Ok(label) if label <= limits::MAX_LABEL => Ok(label),
+            _ => fault("the label is larger than 2^24: store such numbers in the attributes"),
+        }
     }
 
-    fn clip_entry(&mut self, clip: &ClipInfo, frames: u64) -> Result<ClipEntry> {
-        let label = self.check(clip, frames)?;
-        let attributes = if clip.attributes.is_empty() {
-            String::new()
-        } else {
-            let written = serde_json::to_string(&clip.attributes);
-            written.map_err(|e| Error::usage(format!("{}: the attributes are not valid: {e}", clip.source)))?
+    fn clip_entry(&mut self, clip: &ClipInfo, label: i32, frames: u64) -> Result<ClipEntry> {
+        let attributes = match &clip.attributes {
+            none if none.is_empty() => String::new(),
+            some => serde_json::to_string(some).map_err(|e| Error::usage("the attributes are not valid").found(e))?,
         };
         let text = clip.source.len() + clip.class.len() + attributes.len();
         if text as u64 > limits::MAX_CLIP_TEXT_BYTES {
@@ -106,15 +140,15 @@ impl IndexWriter {
         })
     }
 
-    /// Completes the index of a record file and of its track file, if there is one. Syncs it to the disk under the
-    /// temporary name of `path`.
+    /// The bytes of the index of the record file `stem` and of its track file, if there is one, and the description of the
+    /// shard in `dataset.json`.
     pub fn finish(
         self,
-        path: &Path,
-        (record_file, binding): (FileName, &DataBinding),
+        stem: &str,
+        binding: &DataBinding,
         tracks: Option<&DataBinding>,
         meta: &Meta,
-    ) -> Result<FinishedIndex> {
+    ) -> Result<(Vec<u8>, ShardJson)> {
         let meta = serde_json::to_vec(meta).map_err(|e| Error::usage(format!("the settings are not valid: {e}")))?;
         if meta.len() as u64 > limits::MAX_META_BYTES {
             let e = Error::limit("class names and settings are too long").expected(limits::MAX_META_BYTES);
@@ -159,10 +193,6 @@ impl IndexWriter {
         .to_bytes();
         bytes[..header::BYTES].copy_from_slice(&header);
         bytes.extend_from_slice(&header::footer(length, &header));
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(&bytes)?;
-        file.sync()?;
-        let stem = file_name::stem(&record_file);
         let json = ShardJson {
             index_file: FileName::with_digest(stem, &Sha256::digest(&bytes).into(), FileKind::Index),
             track_file: tracks.map(|tracks| TrackFileJson {
@@ -170,14 +200,14 @@ impl IndexWriter {
                 bytes: tracks.length,
                 sha256: hex(&tracks.sha256),
             }),
-            record_file,
+            record_file: FileName::with_digest(stem, &binding.sha256, FileKind::Records),
             clips: self.clip_count,
             frames: self.frame_count,
             bytes: binding.length,
             sha256: hex(&binding.sha256),
             index_crc32: Some(LE::read_u32(&header[header::BYTES - 4..])),
         };
-        Ok(FinishedIndex { file, length, json })
+        Ok((bytes, json))
     }
 }
 
@@ -185,24 +215,6 @@ impl IndexWriter {
 fn pad(bytes: &mut Vec<u8>) {
     let end = align_up(bytes.len() as u64, section::ALIGNMENT).unwrap_or_default() as usize;
     bytes.resize(end, 0);
-}
-
-/// Checks the description of a clip, and returns its label as stored.
-fn check_clip(clip: &ClipInfo, frames: u64) -> Result<i32> {
-    let fault = |what: &str| Err(Error::usage(format!("{}: {what}", clip.source)));
-    if frames > u64::from(limits::MAX_FRAMES_PER_CLIP) {
-        return fault("a clip has at most 2^20 frames");
-    }
-    if clip.width > limits::MAX_SIDE || clip.height > limits::MAX_SIDE {
-        return fault("the frames are too large");
-    }
-    if clip.time_base.0 == 0 || clip.time_base.1 == 0 {
-        return fault("the time base must be a positive fraction");
-    }
-    match clip.label.map_or(Ok(clip_entry::NO_LABEL), i32::try_from) {
-        Ok(label) if label <= limits::MAX_LABEL => Ok(label),
-        _ => fault("the label is larger than 2^24: store such numbers in the attributes"),
-    }
 }
 
 /// Concatenated strings. Class names, which repeat, are stored once.

@@ -1,6 +1,5 @@
 //! Writing a data set. Frames stream to the disk, and files get their final names only when everything is complete.
 
-mod clip_info;
 mod index;
 mod publish;
 mod shard;
@@ -9,14 +8,13 @@ mod track;
 #[expect(clippy::module_inception, reason = "the file is named after the main type")]
 mod writer;
 
-pub use clip_info::{ClipInfo, FrameData};
-pub use index::{FinishedIndex, IndexWriter};
+pub use index::{ClipInfo, FrameData};
 pub use publish::{
-    describe_failures, lock, lock_with_leftovers, remove_leftovers, replaceable, stage, stage_failures, there_already,
+    describe_failures, lock, lock_with_leftovers, remove_leftovers, replaceable, stage_failures, there_already,
 };
 pub use shard::FinishedShard;
 pub(crate) use sharding::OpenShard;
 pub use sharding::{Sharding, first_video};
 pub use track::{EncodedTrack, NewPictures, SoundCoding, Track, TrackTimes, TrackValues};
-pub(crate) use writer::StagedSet;
+pub(crate) use writer::check_class;
 pub use writer::{WriteReport, Writer, WriterOptions};

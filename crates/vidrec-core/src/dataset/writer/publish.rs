@@ -1,18 +1,18 @@
-//! Decides which files a new data set replaces, and stages its files, its list of failures and its `dataset.json`.
+//! Decides which files a new data set replaces, locks its folder, and stages its list of failures.
 
 use std::fs;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::dataset::listing;
-use crate::store::disk::publication::{Replaced, Staged};
+use crate::dataset::{Io, Source, listing};
+use crate::store::disk::publication::Replaced;
 use crate::store::disk::{
     AtomicFile, FolderLock, Temporary, folder, is_being_written, publication, remove_temporaries,
 };
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::FILE_NAME;
-use vidrec_format::{DatasetJson, Error, FailuresJson, FileKind, FileName, Hint, Result, file_name};
+use vidrec_format::{Error, FailuresJson, FileKind, FileName, Hint, Result, file_name};
 
 /// The files that a data set in `dir` replaces, if it may replace them.
 ///
@@ -22,20 +22,19 @@ use vidrec_format::{DatasetJson, Error, FailuresJson, FileKind, FileName, Hint, 
 /// off.
 pub fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
     let listing = dir.join(FILE_NAME);
-    let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
     let is_there = fs::symlink_metadata(&listing).is_ok();
     let left = listing::files_in(dir, FileName::is_ours)?;
     if !is_there {
         if let Some(shard) = left.iter().find(|name| name.kind() != Some(FileKind::Failures)).filter(|_| !overwrite) {
-            let what = "this folder has shards but no dataset.json";
-            return Err(refused(what, &dir.join(shard)).hint(Hint::Repair).hint(Hint::Overwrite));
+            let e = Error::usage("this folder has shards but no dataset.json").file(dir.join(shard));
+            return Err(e.help("choose another folder").hint(Hint::Repair).hint(Hint::Overwrite));
         }
         return Ok(if overwrite { all_of(left) } else { Replaced::default() });
     }
     if !overwrite {
         return Err(there_already(&listing));
     }
-    let Ok(json) = listing::read(&listing) else { return Ok(all_of(left)) };
+    let Ok(json) = listing::read(&listing, &Source::Local(Io::Map)) else { return Ok(all_of(left)) };
     let mut files: Vec<FileName> = json.file_names().cloned().collect();
     // Record files of other programs were indexed in place, and stay.
     let removable = files.iter().filter(|name| name.is_given()).cloned().collect();
@@ -54,29 +53,18 @@ fn all_of(left: Vec<FileName>) -> Replaced {
     Replaced { files: left.clone(), removable: left }
 }
 
-/// Stages a `dataset.json` that lists staged files and others that already exist.
-pub fn stage(
-    dir: &Path,
-    lock: FolderLock,
-    files: Vec<(Temporary, FileName)>,
-    json: &DatasetJson,
-    replaced: Replaced,
-) -> Result<Staged> {
-    Staged::new(dir, lock, files, &json.to_bytes(), replaced.but_for(json))
-}
-
 /// The description of the list, which has `count` lines of JSON.
 pub fn describe_failures(count: u64, lines: &str) -> FailuresJson {
     let sha256: [u8; 32] = Sha256::digest(lines).into();
     FailuresJson { file: FileName::of_failures(&sha256), count, sha256: hex(&sha256) }
 }
 
-/// Writes the list, which has `count` lines of JSON, under a temporary name in `dir`.
-pub fn stage_failures(dir: &Path, count: u64, lines: &str) -> Result<(Temporary, FailuresJson)> {
+/// Writes the list under a temporary name in `dir`.
+pub fn stage_failures(dir: &Path, lines: &str) -> Result<Temporary> {
     let mut file = AtomicFile::create(&dir.join(file_name::FAILURES))?;
     file.write_all(lines.as_bytes())?;
     file.sync()?;
-    Ok((file.seal(), describe_failures(count, lines)))
+    Ok(file.seal())
 }
 
 /// Locks `dir` for writing, and completes or undoes what an interrupted process left there. Creates the folder if it

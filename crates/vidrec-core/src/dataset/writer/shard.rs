@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::clip_info::{ClipInfo, FrameData};
-use super::index::IndexWriter;
+use super::index::{ClipInfo, FrameData, IndexWriter};
 use crate::store::disk::map::MappedFile;
 use crate::store::disk::{AtomicFile, Temporary};
 use vidrec_format::data_binding::edge_crc32;
@@ -14,8 +13,7 @@ use vidrec_format::track::assembly::Assembly;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::schema::Schema;
 use vidrec_format::{
-    DataBinding, Error, FileKind, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name,
-    limits, recordio,
+    DataBinding, Error, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name, limits, recordio,
 };
 
 /// A file that is written from its first byte to its last, and the digest of its bytes so far.
@@ -95,10 +93,8 @@ impl ShardWriter {
     }
 
     fn check_usable(&self) -> Result<()> {
-        if self.failed {
-            return Err(Error::usage("an earlier call of this writer failed").file(&self.path));
-        }
-        Ok(())
+        let e = || Error::usage("an earlier call of this writer failed").file(&self.path);
+        if self.failed { Err(e()) } else { Ok(()) }
     }
 
     /// Appends a clip with its tracks, in order of their numbers.
@@ -116,13 +112,13 @@ impl ShardWriter {
             let (mut assembly, head) = Assembly::begin();
             let mut file = DigestedFile::create(&self.path.with_extension("vtrk"))?;
             file.write(&head)?;
-            (0..self.index.clip_count()).try_for_each(|_| file.write(&assembly.push(&[])?))?;
+            (0..self.index.clip_count).try_for_each(|_| file.write(&assembly.push(&[])?))?;
             self.tracks = Some((file, assembly));
         }
         if let Some((file, assembly)) = &mut self.tracks {
             file.write(&assembly.push(tracks)?)?;
         }
-        self.index.push(clip, &entries)?;
+        self.index.push(clip, label, &entries)?;
         self.records.write(&self.buffer)?;
         self.failed = false;
         Ok(())
@@ -142,8 +138,7 @@ impl ShardWriter {
                     jpeg = &shifted;
                 }
             }
-            let header =
-                RecordHeader::new(label, self.index.frame_count() + t as u64, self.index.clip_count(), t as u32);
+            let header = RecordHeader::new(label, self.index.frame_count + t as u64, self.index.clip_count, t as u32);
             let record_offset = self.records.length + self.buffer.len() as u64;
             recordio::append(&header.to_bytes(), jpeg, &mut self.buffer)?;
             entries.push(FrameEntry {
@@ -168,10 +163,11 @@ impl ShardWriter {
         };
         let (track_file, tracks) = self.tracks.map(finish).transpose()?.unzip();
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let record_file = FileName::with_digest(&stem, &binding.sha256, FileKind::Records);
-        let index =
-            self.index.finish(&self.path.with_extension("vidx"), (record_file, &binding), tracks.as_ref(), meta)?;
-        let files = [record, index.file.seal()].into_iter().chain(track_file).collect();
-        Ok(FinishedShard { json: index.json, files, index_length: index.length })
+        let (bytes, json) = self.index.finish(&stem, &binding, tracks.as_ref(), meta)?;
+        let mut index = AtomicFile::create(&self.path.with_extension("vidx"))?;
+        index.write_all(&bytes)?;
+        index.sync()?;
+        let files = [record, index.seal()].into_iter().chain(track_file).collect();
+        Ok(FinishedShard { json, files, index_length: bytes.len() as u64 })
     }
 }

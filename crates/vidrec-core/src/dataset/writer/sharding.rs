@@ -37,9 +37,9 @@ impl Sharding {
     #[doc(hidden)]
     pub fn check(self) -> Result<()> {
         match self {
-            Sharding::Count(0) => Err(Error::usage("a data set needs at least one shard")),
-            Sharding::Each(0) => Err(Error::usage("a shard needs at least one video")),
-            Sharding::Bytes(0) => Err(Error::usage("a shard needs at least one byte")),
+            Sharding::Count(0) | Sharding::Each(0) | Sharding::Bytes(0) => {
+                Err(Error::usage("a data set needs at least one shard, and a shard at least one video and one byte"))
+            }
             _ => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::clip_info::{ClipInfo, FrameData};
+use super::index::{ClipInfo, FrameData};
 use super::publish;
 use super::shard::{FinishedShard, ShardWriter};
 use super::track::{EncodedTrack, Track};
@@ -93,32 +93,22 @@ impl Writer {
         let replaced = publish::replaceable(dir, options.overwrite)?;
         // Whatever `meta` was copied from, vidrec writes these records.
         let meta = Meta { records: String::new(), ..options.meta };
-        Self::begin(dir, 0, meta, Some(lock), None, replaced)
+        Ok(Writer { lock: Some(lock), replaced, ..Self::create_shard(dir, 0, meta)? })
     }
 
     /// Starts shard `ordinal` of a data set, by itself. [`finish_shard`](Self::finish_shard) completes it.
     #[doc(hidden)]
     pub fn create_shard(dir: &Path, ordinal: usize, meta: Meta) -> Result<Self> {
-        Self::begin(dir, ordinal, meta, None, None, Replaced::default())
+        let (dir, shard, replaced) = (dir.to_owned(), ShardWriter::create(dir, ordinal)?, Replaced::default());
+        let (schema, finished) = (Schema::default(), Vec::new());
+        Ok(Writer { dir, meta, schema, finished, shard, before: None, replaced, lock: None })
     }
 
     /// Starts more shards of the data set in `dir`, whose current `dataset.json` is `before`.
     pub(crate) fn extend(dir: &Path, meta: Meta, lock: FolderLock, before: DatasetJson) -> Result<Self> {
         let replaced = Replaced { files: before.file_names().cloned().collect(), removable: Vec::new() };
-        Self::begin(dir, before.shards.len(), meta, Some(lock), Some(before), replaced)
-    }
-
-    fn begin(
-        dir: &Path,
-        first: usize,
-        meta: Meta,
-        lock: Option<FolderLock>,
-        before: Option<DatasetJson>,
-        replaced: Replaced,
-    ) -> Result<Self> {
-        let shard = ShardWriter::create(dir, first)?;
-        let (dir, schema, finished) = (dir.to_owned(), Schema::default(), Vec::new());
-        Ok(Writer { dir, meta, schema, finished, shard, before, replaced, lock })
+        let writer = Self::create_shard(dir, before.shards.len(), meta)?;
+        Ok(Writer { before: Some(before), replaced, lock: Some(lock), ..writer })
     }
 
     /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0. A clip without frames,
@@ -174,7 +164,8 @@ impl Writer {
     /// Like [`append_with_tracks`](Self::append_with_tracks), for tracks that are already proven.
     #[doc(hidden)]
     pub fn append_payloads(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>], tracks: &[Payload<'_>]) -> Result<()> {
-        check_class(clip, &self.meta.classes)?;
+        let wrong = || Error::usage(format!("{}: the clip's class is not that of its label", clip.source));
+        check_class(clip.label, &clip.class, &self.meta.classes, wrong)?;
         self.join_tracks(tracks.iter().map(|track| track.schema)).map_err(|e| e.in_clip(self.clips()))?;
         let mut new = tracks.iter().map(|track| numbered(&self.schema, track)).collect::<Result<Vec<_>>>()?;
         new.sort_unstable_by_key(|track| track.number);
@@ -206,7 +197,7 @@ impl Writer {
     ///
     /// See [`append`](Self::append).
     pub fn next_shard(&mut self) -> Result<()> {
-        if self.shard.index.clip_count() == 0 {
+        if self.shard.index.clip_count == 0 {
             return Ok(());
         }
         let before = self.before.as_ref().map_or(0, |json| json.shards.len());
@@ -217,7 +208,7 @@ impl Writer {
 
     /// Number of clips appended so far.
     pub fn clips(&self) -> u64 {
-        self.finished.iter().map(|s| s.json.clips).sum::<u64>() + self.shard.index.clip_count()
+        self.finished.iter().map(|s| s.json.clips).sum::<u64>() + self.shard.index.clip_count
     }
 
     /// Total size of the record files so far, in bytes.
@@ -233,9 +224,8 @@ impl Writer {
     /// See [`append`](Self::append). After an error, the old data set is unchanged. Once the new data set exists,
     /// further problems are not errors: they are in [`WriteReport::left_behind`].
     pub fn finish(self) -> Result<WriteReport> {
-        let staged = self.stage()?;
-        let left_behind = staged.files.publish()?;
-        Ok(WriteReport { left_behind, ..staged.written })
+        let (files, _, report) = self.stage()?;
+        Ok(WriteReport { left_behind: files.publish()?, ..report })
     }
 
     /// Completes the shard that [`create_shard`](Self::create_shard) started, and syncs it to the disk under temporary
@@ -245,15 +235,15 @@ impl Writer {
         self.shard.finish(&self.meta, &self.schema)
     }
 
-    /// Syncs everything to the disk under temporary names.
-    pub(crate) fn stage(self) -> Result<StagedSet> {
+    /// Syncs everything to the disk under temporary names. Returns also the new `dataset.json` and the report.
+    pub(crate) fn stage(self) -> Result<(Staged, DatasetJson, WriteReport)> {
         let Writer { dir, meta, schema, mut finished, shard, before, replaced, lock } = self;
         // An empty last shard is dropped, unless it is the only one.
-        if shard.index.clip_count() > 0 || (finished.is_empty() && before.is_none()) {
+        if shard.index.clip_count > 0 || (finished.is_empty() && before.is_none()) {
             finished.push(shard.finish(&meta, &schema)?);
         }
         let new: Vec<_> = finished.iter().map(|s| s.json.clone()).collect();
-        let written = WriteReport {
+        let report = WriteReport {
             clips: new.iter().map(|s| s.clips).sum(),
             frames: new.iter().map(|s| s.frames).sum(),
             bytes: finished.iter().map(FinishedShard::bytes).sum(),
@@ -267,17 +257,9 @@ impl Writer {
         };
         let files = finished.into_iter().flat_map(FinishedShard::named).collect();
         let lock = lock.ok_or_else(|| Error::internal("a shard by itself is no data set"))?;
-        let files = publish::stage(&dir, lock, files, &json, replaced)?;
-        Ok(StagedSet { files, json, written })
+        let files = Staged::new(&dir, lock, files, &json.to_bytes(), replaced.but_for(&json))?;
+        Ok((files, json, report))
     }
-}
-
-/// A complete data set on the disk, under temporary names.
-#[derive(Debug)]
-pub(crate) struct StagedSet {
-    pub files: Staged,
-    pub json: DatasetJson,
-    pub written: WriteReport,
 }
 
 fn numbered<'a>(schema: &Schema, track: &Payload<'a>) -> Result<NewTrack<'a>> {
@@ -286,16 +268,19 @@ fn numbered<'a>(schema: &Schema, track: &Payload<'a>) -> Result<NewTrack<'a>> {
     Ok(NewTrack::of(number, track))
 }
 
-fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {
-    let Some(label) = clip.label.filter(|_| !classes.is_empty()) else {
-        return Ok(());
-    };
+/// Checks that the class of a clip, if it has one, is that of its label. `wrong` begins the error.
+pub(crate) fn check_class(
+    label: Option<u32>,
+    class: &str,
+    classes: &[String],
+    wrong: impl Fn() -> Error,
+) -> Result<()> {
+    let Some(label) = label.filter(|_| !classes.is_empty()) else { return Ok(()) };
     match classes.get(label as usize) {
-        Some(class) if clip.class.is_empty() || *class == clip.class => Ok(()),
-        Some(class) => Err(Error::usage(format!("{}: the label does not match the class", clip.source))
-            .expected(format!("label {label} for \"{class}\""))
-            .found(format!("\"{}\"", clip.class))),
-        None => Err(Error::usage(format!("{}: label {label} has no class", clip.source))
-            .expected(format!("at most {} classes", classes.len()))),
+        Some(name) if class.is_empty() || name == class => Ok(()),
+        other => {
+            let expected = other.map_or("a label that has a class", |name| name);
+            Err(wrong().expected(expected).found(format!("{label}, \"{class}\"")))
+        }
     }
 }

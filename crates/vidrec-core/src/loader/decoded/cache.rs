@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-use super::layout::{ALIGNED, FrameKey, HEAD, Head, Layout, TAKEN, chroma_sides, is_possible};
+use super::layout::{ALIGNED, FrameKey, HEAD, Head, Layout, TAKEN};
 use crate::store::disk::memory_file::{IN_MEMORY, MemoryFile, room};
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Hint, Result};
@@ -138,7 +138,7 @@ impl DecodedFrames {
     pub fn read(&self, stored: &StoredFrame, cut: &Cut, planes: &mut [Vec<u8>; 3]) -> Option<()> {
         let (scale, map) = (stored.head.scale, self.file.map());
         make_room(cut, scale, planes).ok()?;
-        let (of_frame, of_cut) = (chroma_sides(&stored.head.whole(), scale), chroma_sides(cut, scale));
+        let (of_frame, of_cut) = (stored.head.whole().chroma_sides(scale), cut.chroma_sides(scale));
         let (x, y) = (scale.side(cut.region.x) as usize / 2, scale.side(cut.region.y) as usize / 2);
         let mut at = stored.at;
         for (plane, factor) in planes.iter_mut().zip([2, 1, 1]) {
@@ -167,13 +167,13 @@ impl DecodedFrames {
     /// those of the frame.
     pub fn keep(&self, frame: FrameKey, grid: TileGrid, scale: Scale, planes: &[Vec<u8>; 3]) -> CacheUse {
         let is_free = self.offset_of(frame, scale).is_some_and(|offset| offset.load(Relaxed) == 0);
-        if !is_free || !is_possible(&grid) || self.failure().is_some() {
+        if !is_free || !grid.is_possible() || self.failure().is_some() {
             return CacheUse::NotKept;
         }
         let head = Head { frame, scale, grid };
         let taken = self.has_room(grid, scale).and_then(|bytes| Some((bytes, self.take(bytes)?)));
         let Some((bytes, at)) = taken else { return CacheUse::NoRoom };
-        let (width, height) = chroma_sides(&head.whole(), scale);
+        let (width, height) = head.whole().chroma_sides(scale);
         let lengths = [4, 1, 1].map(|factor| factor * width * height);
         let mut to = at;
         let samples = planes.iter().zip(lengths).map(|(plane, length)| plane.get(..length));

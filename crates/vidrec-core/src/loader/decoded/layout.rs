@@ -16,7 +16,6 @@
 //! because other processes can write to this memory.
 
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::limits;
 use vidrec_jpeg::{Cut, Region, Scale, TileGrid};
 
 /// The version of the file format, and of the planes that decoders produce.
@@ -121,7 +120,7 @@ impl Head {
         let (jpeg_length, jpeg_crc32) = (number(28)?, number(32)?);
         let frame = FrameKey { number: long(8)?, record_offset: long(36)?, jpeg_length, jpeg_crc32 };
         let is_whole = number(0)? == crc32fast::hash(&bytes[4..]);
-        (is_whole && is_possible(&grid)).then_some(Head { frame, scale, grid })
+        (is_whole && grid.is_possible()).then_some(Head { frame, scale, grid })
     }
 
     /// The part of a frame that is stored: all of its tiles.
@@ -131,26 +130,9 @@ impl Head {
 
     /// The length of the head and the planes in bytes.
     pub fn length(&self) -> u64 {
-        let (width, height) = chroma_sides(&self.whole(), self.scale);
+        let (width, height) = self.whole().chroma_sides(self.scale);
         HEAD as u64 + 6 * width as u64 * height as u64
     }
-}
-
-/// Columns and rows of the planes of chroma of a part of a frame. Luma has twice as many.
-pub(super) fn chroma_sides(cut: &Cut, scale: Scale) -> (usize, usize) {
-    (cut.luma_pitch(scale) / 2, scale.side(cut.region.height).div_ceil(2) as usize)
-}
-
-/// Whether a frame can have this size and these tiles.
-pub(super) fn is_possible(grid: &TileGrid) -> bool {
-    let TileGrid { size: (width, height), tile_width } = *grid;
-    let is_side = |side: u32| (1..=limits::MAX_SIDE).contains(&side);
-    is_side(width)
-        && is_side(height)
-        && u64::from(width) * u64::from(height) <= limits::MAX_PIXELS
-        && tile_width.is_multiple_of(16)
-        // A whole number of tiles makes a row of MCUs.
-        && (tile_width == 0 || width.next_multiple_of(16).is_multiple_of(tile_width))
 }
 
 #[cfg(test)]
@@ -180,7 +162,7 @@ mod tests {
             bad[at] ^= 1;
             assert_eq!(Head::read(&bad), None, "{at}");
         }
-        let is = |size, tile_width| is_possible(&TileGrid { size, tile_width });
+        let is = |size, tile_width| TileGrid { size, tile_width }.is_possible();
         assert!(is((340, 256), 32) && is((340, 256), 0) && is((340, 256), 352) && is((1, 1), 16));
         for (size, tile_width) in
             [((0, 1), 0), ((1, 0), 16), ((65_501, 1), 0), ((60_000, 60_000), 0), ((340, 256), 8), ((340, 256), 48)]

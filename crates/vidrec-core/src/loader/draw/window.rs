@@ -3,13 +3,13 @@
 use super::key::DrawKey;
 use crate::dataset::Clip;
 use crate::loader::kernel::{Span, View};
-use crate::loader::options::{Crop, SampleOptions};
+use crate::loader::options::{Crop, LoaderOptions};
 use vidrec_format::error::Result;
 use vidrec_format::random::{Random, stream};
 
-impl SampleOptions {
+impl LoaderOptions {
     /// Width and height of the pictures of a sample of `frames` frames of this width and height.
-    pub(crate) fn size(&self, frame: (u32, u32), frames: u32) -> Result<(u32, u32)> {
+    pub(crate) fn picture_size(&self, frame: (u32, u32), frames: u32) -> Result<(u32, u32)> {
         match self.crop.rule() {
             Some(rule) => rule.size(frame, frames),
             None => Ok(nearest_shape(frame, &self.crop.sizes())),
@@ -23,7 +23,7 @@ impl SampleOptions {
         if clip.frame_count() == 0 || frame.0 == 0 || frame.1 == 0 {
             return None;
         }
-        let size = self.size(frame, clip.frame_count()).ok()?;
+        let size = self.picture_size(frame, clip.frame_count()).ok()?;
         if let Some(rule) = self.crop.rule() {
             return rule.enlarges(frame).then_some(size);
         }
@@ -201,15 +201,13 @@ fn between(random: &mut Random, (least, greatest): (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::options::{ColorJitter, Frames, Normalize};
     use proptest::prelude::*;
 
-    fn options(crop: Crop) -> SampleOptions {
-        let (frames, color, normalize) = (Frames::Stored, ColorJitter::default(), Normalize::NONE);
-        SampleOptions { frames, crop, flip: 0.0, color, normalize }
+    fn options(crop: Crop) -> LoaderOptions {
+        LoaderOptions { crop, ..LoaderOptions::default() }
     }
 
-    fn view(options: &SampleOptions, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
+    fn view(options: &LoaderOptions, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
         options.view(size, key, frame)
     }
 
@@ -255,7 +253,7 @@ mod tests {
 
     #[test]
     fn draws_differ_between_clips_epochs_and_seeds_and_repeat() {
-        let o = SampleOptions { flip: 0.5, ..options(Crop::random_resized((8, 8))) };
+        let o = LoaderOptions { flip: 0.5, ..options(Crop::random_resized((8, 8))) };
         let of = |key| view(&o, (8, 8), key, (340, 256));
         let first = of(key(1, 2));
         assert_eq!(of(key(1, 2)), first);
@@ -266,7 +264,7 @@ mod tests {
 
     #[test]
     fn flips_come_as_often_as_asked() {
-        let o = SampleOptions { flip: 0.25, ..options(Crop::center((8, 8))) };
+        let o = LoaderOptions { flip: 0.25, ..options(Crop::center((8, 8))) };
         let flips = (0..4000).filter(|&clip| view(&o, (8, 8), key(0, clip), (9, 9)).flip).count();
         assert!((900..1100).contains(&flips), "{flips}");
     }

@@ -13,8 +13,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::engine::Engine;
 use super::needs::{self, Need};
-use super::queue::BatchNumber;
-use super::schedule::Epochs;
+use super::schedule::{BatchNumber, Epochs};
 use crate::stop::{self, Stop};
 use crate::store::remote::Remote;
 use vidrec_format::error::{Error, Result};

@@ -1,19 +1,19 @@
 //! Batches made ahead by a thread of their own.
 
-use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::ahead::Ahead;
-use super::engine::Loader;
-use super::fill::{fill, fill_into, read_ahead};
-use super::fill_jpegs::fill_jpegs;
-use super::queue::{BatchNumber, BatchQueue, Spare};
-use super::schedule::Epochs;
+use super::engine::{BufferPool, Engine, Loader};
+use super::fill::{BatchBuffer, CallerBuffer, read_ahead};
+use super::schedule::{BatchNumber, Epochs};
 use crate::loader::batch::Batch;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::state::LoaderState;
@@ -31,15 +31,22 @@ use vidrec_format::error::{Error, Result};
 /// [`Loader::iter_jpegs`](crate::loader::Loader::iter_jpegs).
 #[must_use = "batches are made in the background, and dropping this stops it"]
 pub struct Batches<T = Batch> {
-    queue: Arc<BatchQueue<T>>,
+    engine: Arc<Engine>,
+    ready: Mutex<ReadyBatches<T>>,
+    /// Tells the thread to make another batch, in this memory or in that of a dropped batch. `None` if no more are wanted.
+    wanted: Option<Sender<Option<T>>>,
+    /// The memory of dropped batches; `None` if only the consumer provides memory.
+    pool: Option<BufferPool<T>>,
+    depth: usize,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The memory in which a batch is made.
-pub(crate) trait BatchBuffer: Send + 'static {
-    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()>;
-}
+/// A batch, or why it could not be made.
+type NumberedBatch<T> = (BatchNumber, Result<T>);
+
+/// Batches that come from the thread, and the next one, if a wait has already brought it.
+type ReadyBatches<T> = (Receiver<NumberedBatch<T>>, Option<NumberedBatch<T>>);
 
 impl Loader {
     /// The batches of an epoch (`3`), of several epochs (`0..10`) or without an end (`0..`), in order. Background
@@ -53,8 +60,7 @@ impl Loader {
     ///
     /// The system cannot start another thread.
     pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
-        let memory = Spare::Pool(Arc::downgrade(&self.pool), Batch::default);
-        start(BatchQueue::new(self, self.depth(), memory), epochs.into())
+        start(&self.engine, Some((&self.pool, self.depth())), || Some(Batch::default()), epochs.into())
     }
 
     /// The batches of [`iter`](Self::iter), but without decoding. Each batch has the JPEGs of its frames, and how
@@ -70,8 +76,12 @@ impl Loader {
     /// [`LoaderOptions::decoded_cache`](crate::loader::LoaderOptions::decoded_cache), which these batches cannot use.
     pub fn iter_jpegs(&self, epochs: impl Into<Epochs>) -> Result<Batches<JpegBatch>> {
         self.refuse_decoded_cache()?;
-        let memory = Spare::Pool(Arc::downgrade(&self.jpeg_pool), JpegBatch::default);
-        start(BatchQueue::new(self, self.depth_of_jpegs(), memory), epochs.into())
+        start(
+            &self.engine,
+            Some((&self.jpeg_pool, self.depth_of_jpegs())),
+            || Some(JpegBatch::default()),
+            epochs.into(),
+        )
     }
 
     /// The batches of [`iter`](Self::iter), but the data goes directly into memory that the caller provides:
@@ -106,32 +116,82 @@ impl Loader {
     ///
     /// The errors of [`iter`](Self::iter).
     pub fn iter_into<M: Memory>(&self, epochs: impl Into<Epochs>) -> Result<BatchesInto<M>> {
-        let queue = BatchQueue::new(self, usize::MAX, Spare::OfConsumer);
-        start(queue, epochs.into()).map(BatchesInto)
+        start(&self.engine, None, || None, epochs.into()).map(BatchesInto)
     }
 }
 
-/// Starts the thread that makes batches.
-fn start<T: BatchBuffer>(queue: BatchQueue<T>, epochs: Epochs) -> Result<Batches<T>> {
-    let (queue, stop) = (Arc::new(queue), Stop::default());
-    let (of_thread, stop_of_thread) = (queue.clone(), Some(stop.clone()));
+/// Starts the thread that makes batches. With a pool, it makes at most so many ahead. `fresh` returns memory if there is none
+/// to use again.
+fn start<T: BatchBuffer + 'static>(
+    engine: &Arc<Engine>,
+    pool: Option<(&BufferPool<T>, usize)>,
+    fresh: fn() -> Option<T>,
+    epochs: Epochs,
+) -> Result<Batches<T>> {
+    let (to_consumer, ready) = channel();
+    let (wanted, of_consumer) = channel();
+    let (pool, depth) = pool.map_or((None, 0), |(pool, depth)| (Some(pool.clone()), depth));
+    let producer =
+        Producer { engine: engine.clone(), ready: to_consumer, wanted: of_consumer, pool: pool.clone(), fresh };
+    let stop = Stop::default();
+    let stop_of_thread = Some(stop.clone());
     let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
     let thread = thread.spawn(move || {
-        let first = epochs.range.start;
-        if let Err(e) = catch(|| stop::within(&stop_of_thread, || make(&of_thread, epochs))) {
-            of_thread.push(BatchNumber { epoch: first, k: 0 }, Err(e));
+        let first = BatchNumber { epoch: epochs.range.start, k: 0 };
+        if let Err(e) = catch(|| stop::within(&stop_of_thread, || producer.make_all(epochs))) {
+            producer.push(first, Err(e));
         }
-        of_thread.end();
     });
-    let thread = thread.map_err(|e| Error::start("a thread", e))?;
-    Ok(Batches { queue, stop, thread: Some(thread) })
+    let (engine, ready, wanted) = (engine.clone(), Mutex::new((ready, None)), Some(wanted));
+    let thread = Some(thread.map_err(|e| Error::start("a thread", e))?);
+    let batches = Batches { engine, ready, wanted, pool, depth, stop, thread };
+    (0..depth).for_each(|_| batches.want(None));
+    Ok(batches)
+}
+
+/// Receives from a channel. Returns also how many seconds that took; reads the clock only if there is a wait.
+fn receive<T>(from: &Receiver<T>, at_most: Duration) -> (std::result::Result<T, RecvTimeoutError>, f64) {
+    if let Ok(received) = from.try_recv() {
+        return (Ok(received), 0.0);
+    }
+    let started = Instant::now();
+    (from.recv_timeout(at_most), started.elapsed().as_secs_f64())
+}
+
+/// Puts memory into the pool, up to that of the batches made ahead and of one more.
+fn put_back<T>(pool: &Mutex<Vec<T>>, depth: usize, memory: impl IntoIterator<Item = T>) {
+    let mut pool = pool.lock();
+    let room = (depth + 1).saturating_sub(pool.len());
+    pool.extend(memory.into_iter().take(room));
 }
 
 impl<T> Batches<T> {
     /// Waits for the next batch or the end, but no longer than `at_most`. Returns whether `next` would now return
     /// at once. This is for a consumer that has other work to do while it waits.
     pub fn wait(&self, at_most: Duration) -> bool {
-        self.queue.wait(at_most)
+        let (ready, next) = &mut *self.ready.lock();
+        if next.is_some() {
+            return true;
+        }
+        let (received, seconds) = receive(ready, at_most);
+        self.engine.counters.lock().consumer_wait_seconds += seconds;
+        let is_early = matches!(received, Err(RecvTimeoutError::Timeout));
+        *next = received.ok();
+        !is_early
+    }
+
+    /// Waits for the next batch; `None` after the last.
+    fn pop(&mut self) -> Option<NumberedBatch<T>> {
+        self.wait(Duration::MAX);
+        let next = self.ready.get_mut().1.take()?;
+        self.engine.counters.lock().ready -= 1;
+        Some(next)
+    }
+
+    /// Has the thread make another batch.
+    fn want(&self, memory: Option<T>) {
+        // After the last batch, the thread has ended.
+        let _ = self.wanted.as_ref().map(|wanted| wanted.send(memory));
     }
 }
 
@@ -139,8 +199,11 @@ impl<T: Default> Iterator for Batches<T> {
     type Item = Result<PrefetchedBatch<T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (number, batch) = self.queue.pop()?;
-        Some(batch.map(|batch| PrefetchedBatch { batch, is_lent: true, number, queue: self.queue.clone() }))
+        let (number, batch) = self.pop()?;
+        self.want(None);
+        let pool = self.pool.as_ref().map(Arc::downgrade).unwrap_or_default();
+        let (engine, depth) = (self.engine.clone(), self.depth);
+        Some(batch.map(|batch| PrefetchedBatch { batch, number, engine, pool, depth }))
     }
 }
 
@@ -152,56 +215,83 @@ impl<T> fmt::Debug for Batches<T> {
 
 impl<T> Drop for Batches<T> {
     fn drop(&mut self) {
-        self.queue.stop();
         self.stop.stop();
+        self.wanted = None;
         if let Some(thread) = self.thread.take() {
             // The thread catches its own panics, and there would be no thread to report them to.
             let _ = thread.join();
         }
+        let (ready, next) = self.ready.get_mut();
+        let made: Vec<NumberedBatch<T>> = next.take().into_iter().chain(ready.try_iter()).collect();
+        self.engine.counters.lock().ready -= made.len() as u64;
+        if let Some(pool) = &self.pool {
+            put_back(pool, self.depth, made.into_iter().filter_map(|(_, batch)| batch.ok()));
+        }
     }
 }
 
-/// The work of the thread. Returns after the last batch, or when no more are wanted.
-fn make<T: BatchBuffer>(queue: &BatchQueue<T>, epochs: Epochs) -> Result<()> {
-    let engine = &queue.loader.engine;
-    let ahead = Ahead::start(engine, &epochs)?;
-    let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
-    if engine.schedule.batches_per_epoch() == 0 {
-        return Ok(());
-    }
-    for epoch in epochs.range {
-        engine.count_left_out(epoch);
-        let mut k = epochs.first;
-        while k < engine.schedule.batches_in(epoch) {
-            let Some(mut batch) = queue.reserve() else { return Ok(()) };
-            let number = BatchNumber { epoch, k };
-            let made = catch(|| {
-                // Asks for each batch once: for all those ahead at the beginning of an epoch, then for one more
-                // with each batch.
-                let next = if k == epochs.first { 0 } else { readahead };
-                if readahead > 0 {
-                    let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
-                    ahead.for_each(|k| read_ahead(engine, epoch, k));
-                }
-                let _done = ahead.as_ref().map(Ahead::next).transpose()?;
-                batch.fill(&queue.loader, number)
-            });
-            queue.push(number, made.map(|()| batch));
-            k = k.saturating_add(step);
+/// The side of the thread that makes batches.
+struct Producer<T> {
+    engine: Arc<Engine>,
+    ready: Sender<NumberedBatch<T>>,
+    wanted: Receiver<Option<T>>,
+    pool: Option<BufferPool<T>>,
+    fresh: fn() -> Option<T>,
+}
+
+impl<T: BatchBuffer> Producer<T> {
+    /// Makes all batches. Returns after the last one, or when no more are wanted.
+    fn make_all(&self, epochs: Epochs) -> Result<()> {
+        let engine = &self.engine;
+        let ahead = Ahead::start(engine, &epochs)?;
+        let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
+        if engine.schedule.batches_per_epoch == 0 {
+            return Ok(());
         }
+        for epoch in epochs.range {
+            engine.count_left_out(epoch);
+            let mut k = epochs.first;
+            while k < engine.schedule.batches_in(epoch) {
+                if stop::is_stopped() {
+                    return Ok(());
+                }
+                let (wanted, seconds) = receive(&self.wanted, Duration::MAX);
+                engine.counters.lock().producer_wait_seconds += seconds;
+                let dropped = || self.pool.as_ref().and_then(|pool| pool.lock().pop()).or_else(self.fresh);
+                let Some(mut batch) = wanted.ok().and_then(|memory| memory.or_else(dropped)) else { return Ok(()) };
+                let number = BatchNumber { epoch, k };
+                let made = catch(|| {
+                    // Asks for each batch once: for all those ahead at the beginning of an epoch, then for one more
+                    // with each batch.
+                    let next = if k == epochs.first { 0 } else { readahead };
+                    if readahead > 0 {
+                        let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
+                        ahead.for_each(|k| read_ahead(engine, epoch, k));
+                    }
+                    let _done = ahead.as_ref().map(Ahead::next).transpose()?;
+                    engine.fill(number, &mut batch)
+                });
+                self.push(number, made.map(|()| batch));
+                k = k.saturating_add(step);
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn push(&self, number: BatchNumber, batch: Result<T>) {
+        self.engine.counters.lock().ready += 1;
+        // The consumer takes what is left when it ends.
+        let _ = self.ready.send((number, batch));
+    }
 }
 
 /// Turns a panic into an error.
 fn catch(f: impl FnOnce() -> Result<()>) -> Result<()> {
     // A panic leaves the batch behind, which is dropped, and workers, which start afresh with each frame.
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| Err(panicked(&*panic)))
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it gave no reason")))
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it gave no reason"))))
+    })
 }
 
 /// The batches of one or more epochs, as [`Batches`], but made directly in memory that the consumer provides: see
@@ -222,7 +312,7 @@ impl<M: Memory> BatchesInto<M> {
     /// Provides memory for one more batch, of [`batch_bytes`](crate::loader::Loader::batch_bytes) bytes. Without any
     /// memory, `next` waits forever.
     pub fn provide(&self, memory: M) {
-        self.0.queue.provide(CallerBuffer { memory, batch: Batch::default() });
+        self.0.want(Some(CallerBuffer { memory, batch: Batch::default() }));
     }
 
     /// Waits for the next batch, as [`Batches::wait`].
@@ -237,8 +327,8 @@ impl<M: Memory> Iterator for BatchesInto<M> {
     type Item = Result<(M, Batch, LoaderState)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (BatchNumber { epoch, k }, provided) = self.0.queue.pop()?;
-        let state = || self.0.queue.loader.state(epoch, k + 1);
+        let (BatchNumber { epoch, k }, provided) = self.0.pop()?;
+        let state = || self.0.engine.state_after(epoch, k + 1);
         Some(provided.map(|CallerBuffer { memory, batch }| (memory, batch, state())))
     }
 }
@@ -254,10 +344,11 @@ impl<M: Memory> fmt::Debug for BatchesInto<M> {
 /// The memory of a batch does not move while it is reused, so it can be registered with a device (pinned) once.
 pub struct PrefetchedBatch<T: Default = Batch> {
     batch: T,
-    /// Whether the memory goes back to the queue.
-    is_lent: bool,
     number: BatchNumber,
-    queue: Arc<BatchQueue<T>>,
+    engine: Arc<Engine>,
+    /// Where the memory goes. A batch that is held does not keep that of others.
+    pool: Weak<Mutex<Vec<T>>>,
+    depth: usize,
 }
 
 impl<T: Default> PrefetchedBatch<T> {
@@ -273,12 +364,12 @@ impl<T: Default> PrefetchedBatch<T> {
 
     /// The state of a run that has used this batch: save this one. Batches made ahead do not count.
     pub fn state(&self) -> LoaderState {
-        self.queue.loader.state(self.number.epoch, self.number.k + 1)
+        self.engine.state_after(self.number.epoch, self.number.k + 1)
     }
 
     /// Returns the batch, to keep. Its memory is not used again.
     pub fn into_batch(mut self) -> T {
-        self.is_lent = false;
+        self.pool = Weak::new();
         std::mem::take(&mut self.batch)
     }
 }
@@ -307,33 +398,9 @@ impl<T: Default> fmt::Debug for PrefetchedBatch<T> {
 
 impl<T: Default> Drop for PrefetchedBatch<T> {
     fn drop(&mut self) {
-        if self.is_lent {
-            self.queue.give_back(std::mem::take(&mut self.batch));
+        if let Some(pool) = self.pool.upgrade() {
+            put_back(&pool, self.depth, [std::mem::take(&mut self.batch)]);
         }
-    }
-}
-
-impl BatchBuffer for Batch {
-    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()> {
-        fill(loader, number, self)
-    }
-}
-
-impl BatchBuffer for JpegBatch {
-    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()> {
-        fill_jpegs(loader, number, self)
-    }
-}
-
-/// The memory of the consumer, and the facts about the batch in it.
-struct CallerBuffer<M> {
-    memory: M,
-    batch: Batch,
-}
-
-impl<M: Memory> BatchBuffer for CallerBuffer<M> {
-    fn fill(&mut self, loader: &Loader, number: BatchNumber) -> Result<()> {
-        fill_into(loader, number, self.memory.as_mut(), &mut self.batch)
     }
 }
 

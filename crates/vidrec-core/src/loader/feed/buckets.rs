@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::sample_spec::SampleSpecs;
 use super::samples::Samples;
-use crate::dataset::{Clip, Tables};
-use crate::loader::options::{ResolvedOptions, SampleOptions};
+use crate::dataset::Clip;
+use crate::loader::options::{LoaderOptions, ResolvedOptions};
+use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::order::{EpochOrder, LastBatch, Ranks, Slot};
 
@@ -26,7 +27,7 @@ impl Buckets {
     /// Reads the index entry of every clip.
     pub fn new(specs: &SampleSpecs) -> Result<Self> {
         let SampleSpecs { dataset, options, samples } = specs;
-        dataset.prefetch_all(Tables { clips: true, ..Tables::default() })?;
+        dataset.prefetch_all(&[SectionId::CLIPS])?;
         let cameras = options.cameras_per_sample();
         // The other cameras have the frames at the times of the first one's.
         let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
@@ -77,13 +78,13 @@ impl Buckets {
 }
 
 /// The shape of a clip's sample. It is as long as the shortest of the lengths that has room for it.
-fn shape(clip: &Clip<'_>, options: &SampleOptions, lengths: &[u32]) -> Result<Shape> {
+fn shape(clip: &Clip<'_>, options: &LoaderOptions, lengths: &[u32]) -> Result<Shape> {
     let frames = options.frames.length(clip, u32::MAX)?;
     let fits = lengths.iter().find(|&&length| frames <= length);
     let length = *fits.ok_or_else(|| too_long(clip, frames, lengths))?;
     let size = match options.crop.sizes()[..] {
         [size] => size,
-        _ => options.size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
+        _ => options.picture_size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
     };
     Ok((length, size))
 }

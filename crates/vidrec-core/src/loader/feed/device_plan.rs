@@ -29,24 +29,26 @@ pub(super) fn plan_tiles(
     let (found, tables) = engine
         .workers
         .install(|| rayon::join(|| find_tiles(engine, device, batch), || tables(engine, samples.shape.size, &runs)));
-    let mut planner = Planner::new(device, batch.data.len());
+    let plan = TilePlan { bytes: batch.data.len() as u64, ..TilePlan::default() };
+    let mut planner = Planner { plan, ..Planner::default() };
     let of_sample = (samples.shape.frames * samples.shape.cameras) as usize;
     let mut declined = BTreeSet::new();
     let mut found = found.iter();
     for (run, table) in runs.into_iter().zip(&tables) {
         let placed = table.as_ref().and_then(|table| planner.table(table));
         for (frame, found) in run.iter().zip(found.by_ref()) {
-            let planned = placed.zip(found.as_ref()).and_then(|(placed, found)| planner.frame(frame, found, placed));
+            let planned =
+                placed.zip(found.as_ref()).and_then(|(placed, found)| planner.frame(device, frame, found, placed));
             if planned.is_none() {
                 declined.insert(frame.place / of_sample);
             }
         }
     }
-    let skipped = planner.skipped;
-    let (mut plan, tiles) = planner.finish();
+    let (skipped, tiles) = (planner.skipped, planner.tiles.len());
+    let mut plan = planner.finish();
     make_others(engine, samples, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
     let of_others = plan.others.len() as u64 * u64::from(samples.shape.frames);
-    let stats = &mut engine.counters.lock().stats;
+    let stats = &mut *engine.counters.lock();
     stats.tiles_skipped += skipped;
     stats.tiles_decoded += tiles as u64;
     stats.device_declined += of_others;
@@ -123,8 +125,8 @@ fn only(batch: &BatchPlan, numbers: &[usize]) -> BatchPlan {
 }
 
 /// A plan for a device, which grows frame by frame.
-struct Planner<'a> {
-    device: &'a Device,
+#[derive(Default)]
+struct Planner {
     plan: TilePlan,
     tiles: Vec<[u32; 4]>,
     frames: Vec<[i32; TilePlan::FRAME]>,
@@ -157,43 +159,26 @@ impl Table {
     }
 }
 
-/// A table in the plan.
-#[derive(Clone, Copy)]
-struct Placed<'a> {
-    table: &'a Table,
-    place: i32,
-    number: i32,
-}
+/// A table, its place in the plan, and its number.
+type PlacedTable<'a> = (&'a Table, i32, i32);
 
-impl<'a> Planner<'a> {
-    /// A plan for a batch with so many bytes of JPEGs.
-    pub fn new(device: &'a Device, bytes: usize) -> Self {
-        let plan = TilePlan { bytes: bytes as u64, ..TilePlan::default() };
-        Planner {
-            device,
-            plan,
-            tiles: Vec::new(),
-            frames: Vec::new(),
-            tables: ExportedTables::default(),
-            count: 0,
-            codings: Vec::new(),
-            words: Vec::new(),
-            taken: Vec::new(),
-            keep: Vec::new(),
-            skipped: 0,
-        }
-    }
-
+impl Planner {
     /// Adds the table of the frames that follow. `None` if numbers get too large for a device.
-    pub fn table<'t>(&mut self, table: &'t Table) -> Option<Placed<'t>> {
+    pub fn table<'t>(&mut self, table: &'t Table) -> Option<PlacedTable<'t>> {
         let place = self.tables.append(&table.exported)?;
         self.count += 1;
-        Some(Placed { table, place, number: self.count - 1 })
+        Some((table, place, self.count - 1))
     }
 
     /// Adds a frame. `None` if its tiles do not fit the table, or numbers get too large for a device.
-    pub fn frame(&mut self, frame: &JpegFrame, found: &DeviceJpeg, placed: Placed<'_>) -> Option<()> {
-        let Placed { table: &Table { scale, region, lines, .. }, place, number } = placed;
+    pub fn frame(
+        &mut self,
+        device: &Device,
+        frame: &JpegFrame,
+        found: &DeviceJpeg,
+        (table, place, number): PlacedTable<'_>,
+    ) -> Option<()> {
+        let Table { scale, region, lines, .. } = *table;
         let DeviceJpeg { tiles, kept_at } = found;
         let RegionTiles { cut, columns, restart, rows } = tiles.in_region(region)?;
         let start = match *kept_at {
@@ -232,7 +217,7 @@ impl<'a> Planner<'a> {
         }
         self.skipped += u64::from(cut.skipped);
         if kept_at.is_none() {
-            self.keep(frame, tiles);
+            self.keep(device, frame, tiles);
         }
         Some(())
     }
@@ -246,8 +231,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Has the device keep a JPEG of the batch, if there is room.
-    fn keep(&mut self, frame: &JpegFrame, tiles: &Arc<TileIndex>) {
-        let place = self.device.place(frame.key, tiles);
+    fn keep(&mut self, device: &Device, frame: &JpegFrame, tiles: &Arc<TileIndex>) {
+        let place = device.place(frame.key, tiles);
         let length = u64::from(frame.key.jpeg_length);
         if let Some(way) = place.and_then(|to| movement(frame.bytes.start as u64, to, length)) {
             self.keep.push(way);
@@ -267,8 +252,7 @@ impl<'a> Planner<'a> {
         Some(at)
     }
 
-    /// The plan, and the number of its tiles.
-    pub fn finish(self) -> (TilePlan, usize) {
+    pub fn finish(self) -> TilePlan {
         let Planner { mut plan, tiles, frames, tables, words, taken, keep, .. } = self;
         plan.push(&tiles);
         plan.push(&frames);
@@ -278,7 +262,7 @@ impl<'a> Planner<'a> {
         plan.push(&tables.conversions);
         plan.push(&taken);
         plan.push(&keep);
-        (plan, tiles.len())
+        plan
     }
 }
 

@@ -18,11 +18,11 @@ use super::tracks::TrackReader;
 use super::worker::WorkerPool;
 use crate::dataset::Dataset;
 use crate::loader::batch::Batch;
-use crate::loader::counters::{Counters, Counts, LoaderStats};
+use crate::loader::counters::{DecodedStats, LoaderStats};
 use crate::loader::decoded::DecodedFrames;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::mix::{Mix, SourceCount};
-use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, SampleOptions, ShortClips};
+use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, ShortClips};
 use crate::loader::state::LoaderState;
 use crate::store::remote::memory_for;
 use vidrec_format::error::{Error, Hint, Result};
@@ -75,7 +75,7 @@ pub struct Loader {
     pub(super) jpeg_pool: BufferPool<JpegBatch>,
 }
 
-type BufferPool<T> = Arc<Mutex<Vec<T>>>;
+pub(super) type BufferPool<T> = Arc<Mutex<Vec<T>>>;
 
 impl Loader {
     /// Creates a loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches,
@@ -92,7 +92,7 @@ impl Loader {
     /// batches, a clip that fits no bucket, a batch larger than memory can be, no threads, or no room for the
     /// [`DecodedCache`].
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
-        Loader::of_dataset(dataset, options, None)
+        Loader::of(dataset, None, options, None)
     }
 
     /// Creates a loader that resumes exactly where another one stood: see [`LoaderState`].
@@ -129,7 +129,7 @@ impl Loader {
     /// The errors of [`new`](Self::new), and a state of another data set, seed or length of epoch, or of other
     /// options that decide what is in the batches. The error names those that differ, with both values.
     pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        Loader::of_dataset(dataset, options, Some(state))
+        Loader::of(dataset, None, options, Some(state))
     }
 
     /// Creates a loader of a mix of data sets. The mix sets the number of samples in an epoch.
@@ -144,7 +144,7 @@ impl Loader {
     ///
     /// The errors of [`new`](Self::new), and another order.
     pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
-        Loader::of_mix(mix, options, None)
+        Loader::of(mix.dataset(), Some(mix), options, None)
     }
 
     /// Creates a loader of a mix that resumes exactly where another one stood, even with another number of ranks
@@ -154,21 +154,19 @@ impl Loader {
     ///
     /// The errors of [`mix`](Self::mix), and a state of another mix, seed or length of epoch.
     pub fn resume_mix(mix: &Mix, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
-        Loader::of_mix(mix, options, Some(state))
+        Loader::of(mix.dataset(), Some(mix), options, Some(state))
     }
 
-    fn of_dataset(dataset: &Dataset, mut options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check(&[], &[])?;
-        options.settle_order(dataset, resumed);
-        Loader::of(dataset, None, options, resumed)
-    }
-
-    fn of_mix(mix: &Mix, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
-        options.check(mix.own(), mix.names())?;
-        Loader::of(mix.dataset(), Some(mix), options, resumed)
-    }
-
-    fn of(dataset: &Dataset, mix: Option<&Mix>, options: LoaderOptions, resumed: Option<&LoaderState>) -> Result<Self> {
+    fn of(
+        dataset: &Dataset,
+        mix: Option<&Mix>,
+        mut options: LoaderOptions,
+        resumed: Option<&LoaderState>,
+    ) -> Result<Self> {
+        options.check(mix.map_or(&[], Mix::own), mix.map_or(&[], Mix::names))?;
+        if mix.is_none() {
+            options.settle_order(dataset, resumed);
+        }
         let mut engine = Engine::new(dataset, mix, options, resumed)?;
         if let Some(state) = resumed {
             let LoaderState { epoch, consumed, .. } = *state;
@@ -179,23 +177,14 @@ impl Loader {
         }
         // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
         engine.decoded = engine.open_decoded()?;
-        Ok(Loader::with(Arc::new(engine)))
-    }
-
-    fn with(engine: Arc<Engine>) -> Self {
-        Loader { engine, pool: BufferPool::default(), jpeg_pool: BufferPool::default() }
-    }
-
-    /// The same loader without the memory of dropped batches.
-    pub(super) fn without_memory(&self) -> Self {
-        Loader::with(self.engine.clone())
+        Ok(Loader { engine: Arc::new(engine), pool: BufferPool::default(), jpeg_pool: BufferPool::default() })
     }
 
     /// The use of each source of a mix by all ranks together after `batches` batches of `epoch`, counted
     /// from the first sample of epoch 0. Empty without a mix.
     pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
         let Engine { schedule, mix, .. } = &*self.engine;
-        let (Some(mix), Order::Mixed(mixed)) = (mix, schedule.order()) else { return Vec::new() };
+        let (Some(mix), Order::Mixed(mixed)) = (mix, &schedule.order) else { return Vec::new() };
         let after = schedule.after(epoch, batches);
         let Some(positions) = schedule.bucketed_positions(after.epoch, batches).filter(|_| after.epoch == epoch) else {
             return mix.named_counts(mixed, mixed.counts(mixed.position(after.epoch, after.consumed)));
@@ -210,7 +199,7 @@ impl Loader {
     /// The state after `batches` batches of `epoch`, which is the same on every rank. After the last batch, it is
     /// the start of the next epoch.
     pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
-        self.engine.state(self.engine.schedule.after(epoch, batches))
+        self.engine.state_after(epoch, batches)
     }
 
     /// The first epoch: 0, or that of the state from which the run was resumed.
@@ -221,7 +210,7 @@ impl Loader {
     /// The number of batches that this rank has in a whole epoch. It is the same on every rank. If clips of a mix, or clips
     /// drawn by weight, are divided into buckets, epochs differ by some batches, and this is the number of epoch 0.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.engine.schedule.batches_per_epoch()
+        self.engine.schedule.batches_per_epoch
     }
 
     /// The number of batches that this rank has in `epoch`; fewer in an epoch that was resumed.
@@ -246,15 +235,24 @@ impl Loader {
     /// The length of the data of the largest batch in bytes. Memory for [`iter_into`](Self::iter_into) and
     /// [`batch_into`](Self::batch_into) has this length.
     pub fn batch_bytes(&self) -> usize {
-        // `BatchShape` proved that the product fits.
-        self.shape().iter().product::<usize>() * self.engine.options.dtype.size()
+        self.engine.batch_bytes()
     }
 
     /// The counters of this loader and its clones.
     pub fn stats(&self) -> LoaderStats {
         let Engine { counters, specs, decoded, device, .. } = &*self.engine;
-        let kept = device.get().map_or(0, Device::bytes);
-        counters.lock().snapshot(specs.dataset.remote_stats(), decoded.as_ref(), kept)
+        let counted = counters.lock().clone();
+        LoaderStats {
+            remote: specs.dataset.remote_stats(),
+            decoded_cache: decoded.as_ref().map(|cache| DecodedStats {
+                limit_bytes: cache.limit(),
+                taken_bytes: cache.taken(),
+                failure: cache.failure().map(str::to_owned),
+                ..counted.decoded_cache.unwrap_or_default()
+            }),
+            device_kept_bytes: device.get().map_or(0, Device::bytes),
+            ..counted
+        }
     }
 
     /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
@@ -346,7 +344,8 @@ pub(crate) struct Engine {
     deciding: JsonObject,
     /// The first clip of a source, if its frames are smaller than the pictures.
     enlarged: Option<EnlargedClip>,
-    pub counters: Counters,
+    /// The counters, which all threads share.
+    pub counters: Mutex<LoaderStats>,
 }
 
 impl Engine {
@@ -368,7 +367,7 @@ impl Engine {
         let named = |e| named(mix, episodes.as_ref(), e);
         let sources = sources(&dataset, mix, episodes.as_ref())?;
         let cameras = options.cameras_per_sample();
-        let first_cameras: Vec<&SampleOptions> = options.samples.iter().step_by(cameras).collect();
+        let first_cameras: Vec<&LoaderOptions> = options.first_cameras().collect();
         let samples =
             Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
         let enlarged = sources.iter().zip(&first_cameras).find_map(|(source, own)| {
@@ -377,15 +376,15 @@ impl Engine {
         });
         if let Some(mix) = mix {
             let order = mix.order(&samples.lens(), &options, resumed.and_then(LoaderState::source_orders))?;
-            options.set_order(Order::Mixed(Arc::new(order)));
+            options.loader.order = Order::Mixed(Arc::new(order));
         }
         let (options, samples) = (Arc::new(options), Arc::new(samples));
         let shape = BatchShape::new(&options, samples.frames, options.size(), samples.exact)?;
-        let specs = SampleSpecs::new(&dataset, &options, &samples);
+        let specs = SampleSpecs { dataset: dataset.clone(), options: options.clone(), samples: samples.clone() };
         let buckets = options.divides().then(|| Buckets::new(&specs)).transpose().map_err(named)?;
         let workers = WorkerPool::new(options.threads)?;
         let schedule = Schedule::new(&options, &samples, shape, buckets)?;
-        match schedule.order() {
+        match &schedule.order {
             Order::Mixed(mixed) => deciding.insert("sources", mixed.source_orders())?,
             order => deciding.insert("order", order)?,
         }
@@ -411,7 +410,7 @@ impl Engine {
             device: OnceLock::new(),
             deciding,
             enlarged,
-            counters: Counters::new(Counts { stats, ..Counts::default() }),
+            counters: Mutex::new(stats),
             options,
         };
         engine.refuse_no_batches()?;
@@ -442,10 +441,10 @@ impl Engine {
     }
 
     fn refuse_no_batches(&self) -> Result<()> {
-        if self.schedule.batches_per_epoch() > 0 {
+        if self.schedule.batches_per_epoch > 0 {
             return Ok(());
         }
-        let samples = self.schedule.positions();
+        let samples = self.schedule.positions;
         let (clips, world) = (self.schedule.shapes()[0].clips, self.options.rank.1);
         let help = match self.options.last {
             _ if samples == 0 => "the data set is empty, or all its clips are skipped",
@@ -455,6 +454,13 @@ impl Engine {
         };
         let e = Error::usage(format!("there is no batch: {samples} samples, batches of {clips} on {world} ranks"));
         Err(e.help(help))
+    }
+
+    /// The length of the data of the largest batch in bytes.
+    pub(super) fn batch_bytes(&self) -> usize {
+        // `BatchShape` proved that the product fits.
+        let values = self.schedule.shapes().iter().map(|shape| shape.values(&self.options)).max();
+        values.unwrap_or(0) * self.options.dtype.size()
     }
 
     /// Bytes of the tracks of the largest batch.
@@ -500,14 +506,14 @@ impl Engine {
 
     /// Notes how many samples of an epoch are in no batch, if they are more than in those before.
     pub fn count_left_out(&self, epoch: u64) {
-        let left_out = &mut self.counters.lock().stats.samples_left_out;
+        let left_out = &mut self.counters.lock().samples_left_out;
         *left_out = self.schedule.left_out(epoch).max(*left_out);
     }
 
     /// The samples that cannot be shared among the ranks.
     fn left_out(&self, epoch: u64) -> Option<String> {
         let (last, (_, world_size)) = (self.options.last, self.options.rank);
-        let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions());
+        let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions);
         (left_out > 0 && last == LastBatch::Keep).then(|| {
             format!(
                 "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
@@ -520,7 +526,7 @@ impl Engine {
     /// divided into buckets, they are those of the epoch, because the first batches may have its last samples.
     fn deciding(&self, epoch: u64, consumed: u64) -> JsonObject {
         let mut options = self.deciding.clone();
-        if let Order::Mixed(mixed) = self.schedule.order() {
+        if let Order::Mixed(mixed) = &self.schedule.order {
             let is_divided = self.schedule.bucket_count() > 0 && consumed > 0;
             let consumed = if is_divided { mixed.samples_per_epoch() } else { consumed };
             let shares = Value::String(mixed.describe(mixed.position(epoch, consumed)));
@@ -529,11 +535,16 @@ impl Engine {
         options
     }
 
+    /// The state after `batches` batches of `epoch`.
+    pub(super) fn state_after(&self, epoch: u64, batches: u64) -> LoaderState {
+        self.state(self.schedule.after(epoch, batches))
+    }
+
     fn state(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {
         LoaderState {
             epoch,
             consumed,
-            samples: self.schedule.positions(),
+            samples: self.schedule.positions,
             seed: self.options.seed,
             options: self.deciding(epoch, consumed),
             buckets,

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::dataset::{Clip, Dataset, Tables};
+use crate::dataset::{Clip, Dataset};
 use crate::loader::mix::Mix;
 use crate::loader::options::{Cameras, Missing, ResolvedOptions};
+use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Result};
 
 /// The clip of each camera of each episode. Its clips are those of a data set of its own, in which the clips of an
@@ -38,7 +39,7 @@ impl Episodes {
         let Some(cameras) = &options.cameras else { return Ok(None) };
         refuse_draws(dataset)?;
         let source_of = |clip: u64| mix.and_then(|mix| mix.place(clip)).map_or(0, |(source, _)| source);
-        dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
+        dataset.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?;
         // The first clip that was found of each episode, and those of the cameras.
         let mut episodes: Vec<(u64, Vec<Option<u64>>)> = Vec::new();
         let mut names: Vec<Option<String>> = Vec::new();

@@ -4,8 +4,9 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::worker::WorkerPool;
-use crate::dataset::{Clip, Dataset, Tables};
+use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::Field;
+use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
 
@@ -54,7 +55,7 @@ impl FieldTypes {
         if names.is_empty() {
             return Ok(FieldTypes(Vec::new()));
         }
-        dataset.prefetch_all(Tables { clips: true, frames: false, strings: true })?;
+        dataset.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?;
         let types = |ordinal: u64| -> Result<Vec<Type>> {
             let attributes = dataset.clip(ordinal)?.attributes()?;
             Ok(names.iter().map(|name| Type::of(attributes.find(name))).collect())

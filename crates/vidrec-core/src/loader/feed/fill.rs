@@ -6,17 +6,14 @@ use rayon::prelude::*;
 use super::buckets::BatchShape;
 use super::engine::{Engine, Loader};
 use super::needs::{ask_for, to_read};
-use super::queue::BatchNumber;
 use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
-use super::schedule::BatchPlan;
+use super::schedule::{BatchNumber, BatchPlan};
 use super::tracks::slots as track_slots;
-use crate::loader::batch::{Batch, BatchData};
-use crate::loader::counters::Counts;
+use crate::loader::batch::{Batch, BatchData, TrackBuffer, parts};
 use crate::loader::decoded::CacheUse;
 use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
 use crate::loader::options::{Dtype, Layout, LoaderOptions, OnBadFrame};
-use crate::loader::track_batch::{TrackBuffer, parts};
 use crate::stop::{self, Stop};
 use crate::store::disk::regular_file::Advice;
 use crate::store::location::is_remote;
@@ -40,10 +37,7 @@ impl Loader {
     /// There is no such batch, or a frame is damaged or cannot be decoded. In the latter case, the error names
     /// file, clip and frame of the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
-        let mut batch = Batch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill(self, BatchNumber { epoch, k }, &mut batch)?;
-        Ok(batch)
+        self.engine.made(epoch, k, Batch::default())
     }
 
     /// Makes a batch as [`batch`](Self::batch) does, but the data goes to `memory` of the caller (pinned, shared,
@@ -57,10 +51,7 @@ impl Loader {
     /// The errors of [`batch`](Self::batch), and memory that does not have [`batch_bytes`](Self::batch_bytes)
     /// bytes or is not aligned for a value.
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
-        let mut batch = Batch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill_into(self, BatchNumber { epoch, k }, memory, &mut batch)?;
-        Ok(batch)
+        Ok(self.engine.made(epoch, k, CallerBuffer { memory, batch: Batch::default() })?.batch)
     }
 
     /// Makes a batch that the device declined, as [`batch`](Self::batch) does. It has been counted.
@@ -74,17 +65,43 @@ impl Loader {
         ask_for(engine, epoch, k)?;
         fill_plan(engine, &engine.batch(epoch, k)?, &mut batch)?;
         let [clips, frames, ..] = batch.shape();
-        engine.counters.lock().stats.device_declined += (clips * frames) as u64;
+        engine.counters.lock().device_declined += (clips * frames) as u64;
         Ok(batch)
     }
 }
 
-/// Replaces the contents of `batch` by another batch, and reuses its memory.
-pub(super) fn fill(loader: &Loader, BatchNumber { epoch, k }: BatchNumber, batch: &mut Batch) -> Result<()> {
-    let engine = &loader.engine;
-    fill_plan(engine, &engine.batch(epoch, k)?, batch)?;
-    engine.counters.lock().stats.batches += 1;
-    Ok(())
+/// The memory in which a batch is made.
+pub(crate) trait BatchBuffer: Send {
+    /// Replaces its contents by a batch, and reuses its memory.
+    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()>;
+}
+
+impl Engine {
+    /// Replaces the contents of a batch, and counts it.
+    pub(super) fn fill(&self, BatchNumber { epoch, k }: BatchNumber, batch: &mut impl BatchBuffer) -> Result<()> {
+        batch.fill(self, &self.batch(epoch, k)?)?;
+        self.counters.lock().batches += 1;
+        Ok(())
+    }
+
+    /// Makes a batch now.
+    pub(super) fn made<T: BatchBuffer>(&self, epoch: u64, k: u64, mut batch: T) -> Result<T> {
+        ask_for(self, epoch, k)?;
+        self.fill(BatchNumber { epoch, k }, &mut batch)?;
+        Ok(batch)
+    }
+}
+
+/// The memory of the consumer, and the facts about the batch in it.
+pub(crate) struct CallerBuffer<M> {
+    pub memory: M,
+    pub batch: Batch,
+}
+
+impl BatchBuffer for Batch {
+    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()> {
+        fill_plan(engine, plan, self)
+    }
 }
 
 /// Replaces the contents of `batch` by these samples, and reuses its memory.
@@ -97,27 +114,21 @@ pub(super) fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut Batch) ->
     filled
 }
 
-/// Replaces the contents of `batch`, as [`fill`], but the data goes to the start of `memory`, and [`Batch::data`]
-/// is empty.
-pub(super) fn fill_into(
-    loader: &Loader,
-    BatchNumber { epoch, k }: BatchNumber,
-    memory: &mut [u8],
-    batch: &mut Batch,
-) -> Result<()> {
-    let (engine, expected) = (&loader.engine, loader.batch_bytes());
-    if memory.len() != expected {
-        return Err(Error::usage("the memory for a batch has the wrong size")
-            .expected(format!("{expected} bytes"))
-            .found(format!("{} bytes", memory.len())));
+/// The data goes to the start of the memory, and [`Batch::data`] is empty.
+impl<M: AsMut<[u8]> + Send> BatchBuffer for CallerBuffer<M> {
+    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()> {
+        let (memory, expected) = (self.memory.as_mut(), engine.batch_bytes());
+        if memory.len() != expected {
+            return Err(Error::usage("the memory for a batch has the wrong size")
+                .expected(format!("{expected} bytes"))
+                .found(format!("{} bytes", memory.len())));
+        }
+        let options = &engine.options;
+        self.batch.reshape(plan.shape.dimensions(options));
+        self.batch.data = BatchData::default();
+        let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
+        pictures(engine, plan, memory, &mut self.batch)
     }
-    let (plan, options) = (engine.batch(epoch, k)?, &engine.options);
-    batch.reshape(plan.shape.dimensions(options));
-    batch.data = BatchData::default();
-    let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
-    pictures(engine, &plan, memory, batch)?;
-    engine.counters.lock().stats.batches += 1;
-    Ok(())
 }
 
 /// Asks the system to read the pages of batch `k` of `epoch`, if it exists. Errors come later, with the batch.
@@ -202,7 +213,7 @@ fn read_or_substitute<'a>(
         if let Ok(mut read) = read_cameras(engine, &engine.with_cameras(&other), shape, slots, tracks) {
             let instead_of = engine.given(samples[0].clip);
             read.iter_mut().for_each(|plan| plan.params.instead_of = Some(instead_of));
-            engine.counters.lock().stats.substituted_clips += 1;
+            engine.counters.lock().substituted_clips += 1;
             return Ok(read);
         }
     }
@@ -234,13 +245,18 @@ fn read<'a>(
     slot: &mut impl SampleBuffer,
     tracks: &mut [TrackBuffer<'_>],
 ) -> Result<SampleSpec<'a>> {
-    let mut plan = engine.specs.plan(sample, shape.frames, shape.size)?;
+    let plan = plan(engine, sample, shape)?;
     if sample.camera == 0 {
         let of_camera = |camera| of_camera(engine, &sample, shape, camera);
         engine.tracks.read(&plan, tracks, &of_camera)?;
     }
-    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
     slot.fill(engine, &plan)?;
+    Ok(plan)
+}
+
+fn plan<'a>(engine: &'a Engine, sample: PlannedSample, shape: &BatchShape) -> Result<SampleSpec<'a>> {
+    let mut plan = engine.specs.plan(sample, shape.frames, shape.size)?;
+    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
     Ok(plan)
 }
 
@@ -251,9 +267,8 @@ fn of_camera<'a>(
     shape: &BatchShape,
     camera: u32,
 ) -> Result<Option<SampleSpec<'a>>> {
-    let sample = engine.with_cameras(sample)[camera as usize];
-    let is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
-    is_there.then(|| engine.specs.plan(sample, shape.frames, shape.size)).transpose()
+    let plan = plan(engine, engine.with_cameras(sample)[camera as usize], shape)?;
+    Ok(plan.is_there.then_some(plan))
 }
 
 /// Decodes the pictures in parallel.
@@ -268,7 +283,7 @@ impl<S: SampleType> SampleBuffer for &mut [S] {
             stop::within(&stop, || frame(engine, plan, kernel.as_ref(), t, slot)).err()
         };
         let mut slots = slots(&engine.options, self, plan.meant.len());
-        let decoded = if plan.is_there { plan.frames.len() } else { 0 };
+        let decoded = if plan.is_there { plan.params.frames.len() } else { 0 };
         let before = plan.before();
         slots.drain(before + decoded..).for_each(PictureBuffer::clear);
         slots.drain(..before).for_each(PictureBuffer::clear);
@@ -296,17 +311,18 @@ fn frame<S: SampleType>(
 ) -> Result<()> {
     let other = |size, pixels| engine.specs.kernel(plan, size, pixels);
     let cache = engine.decoded.as_ref();
-    let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], (kernel, cache), other, slot)?;
-    let Counts { stats, cache, .. } = &mut *engine.counters.lock();
+    let cost = engine.workers.worker().frame(&plan.clip, plan.params.frames[t], (kernel, cache), other, slot)?;
+    let stats = &mut *engine.counters.lock();
     stats.frames += 1;
     stats.bytes += cost.bytes;
     stats.tiles_decoded += cost.tiles_decoded;
     stats.tiles_skipped += cost.tiles_skipped;
-    match cost.cached {
-        None => {}
-        Some(CacheUse::Hit) => cache.hits += 1,
-        Some(CacheUse::OtherFrame) => cache.other_frames += 1,
-        Some(missed) => {
+    let Some(cached) = cost.cached else { return Ok(()) };
+    let cache = stats.decoded_cache.get_or_insert_default();
+    match cached {
+        CacheUse::Hit => cache.hits += 1,
+        CacheUse::OtherFrame => cache.other_frames += 1,
+        missed => {
             cache.misses += 1;
             cache.kept_bytes += if let CacheUse::Kept(bytes) = missed { bytes } else { 0 };
             cache.refused += u64::from(missed == CacheUse::NoRoom);
@@ -318,7 +334,7 @@ fn frame<S: SampleType>(
 /// Adds the facts to the batch, and tells the system what will not be needed again.
 fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Result<()> {
     batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
-    for SampleSpec { sample, clip, frames, meant, mut params, .. } in plans {
+    for SampleSpec { sample, clip, meant, params, .. } in plans {
         match &engine.mix {
             Some(mix) => {
                 let (source, label) = mix.source_and_label(&clip, engine.given(clip.ordinal()))?;
@@ -330,7 +346,6 @@ fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Res
         batch.clips.push(engine.given(clip.ordinal()));
         batch.mask.push(sample.counts);
         batch.frame_mask.extend(meant);
-        params.frames = frames;
         batch.params.push(params);
     }
     Ok(())

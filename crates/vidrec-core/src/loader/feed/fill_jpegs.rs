@@ -5,9 +5,7 @@ use rayon::prelude::*;
 use super::device::Device;
 use super::device_plan::plan_tiles;
 use super::engine::{Engine, Loader};
-use super::fill::{SampleBuffer, samples};
-use super::needs::ask_for;
-use super::queue::BatchNumber;
+use super::fill::{BatchBuffer, SampleBuffer, samples};
 use super::sample_spec::SampleSpec;
 use super::schedule::BatchPlan;
 use super::worker::frame_key;
@@ -16,6 +14,7 @@ use crate::loader::batch::BatchData;
 use crate::loader::decoded::FrameKey;
 use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, TilePlan, reserve};
 use crate::loader::kernel::{ColorMatrix, View};
+use crate::loader::options::Normalize;
 use crate::stop::{self, Stop};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
@@ -29,10 +28,7 @@ impl Loader {
     /// decoding errors remain unnoticed. Also the errors of [`iter_jpegs`](Self::iter_jpegs).
     pub fn batch_jpegs(&self, epoch: u64, k: u64) -> Result<JpegBatch> {
         self.refuse_decoded_cache()?;
-        let mut batch = JpegBatch::default();
-        ask_for(&self.engine, epoch, k)?;
-        fill_jpegs(self, BatchNumber { epoch, k }, &mut batch)?;
-        Ok(batch)
+        self.engine.made(epoch, k, JpegBatch::default())
     }
 
     /// From now on, batches of JPEGs have plans for a device that makes their pictures and has `room` bytes to keep JPEGs.
@@ -49,22 +45,20 @@ impl Loader {
     }
 }
 
-/// Replaces the contents of `batch` by another batch, and reuses its memory.
-pub(super) fn fill_jpegs(loader: &Loader, BatchNumber { epoch, k }: BatchNumber, batch: &mut JpegBatch) -> Result<()> {
-    let engine = &loader.engine;
-    let plan = engine.batch(epoch, k)?;
-    fill_plan(engine, &plan, batch)?;
-    batch.plan = None;
-    match engine.device.get() {
-        Some(device) => batch.plan = Some(Box::new(plan_tiles(engine, device, &plan, batch)?)),
-        None => {
-            let stats = &mut engine.counters.lock().stats;
-            stats.frames += batch.frames.len() as u64;
-            stats.bytes += batch.data.len() as u64;
+impl BatchBuffer for JpegBatch {
+    fn fill(&mut self, engine: &Engine, plan: &BatchPlan) -> Result<()> {
+        fill_plan(engine, plan, self)?;
+        self.plan = None;
+        match engine.device.get() {
+            Some(device) => self.plan = Some(Box::new(plan_tiles(engine, device, plan, self)?)),
+            None => {
+                let stats = &mut *engine.counters.lock();
+                stats.frames += self.frames.len() as u64;
+                stats.bytes += self.data.len() as u64;
+            }
         }
+        Ok(())
     }
-    engine.counters.lock().stats.batches += 1;
-    Ok(())
 }
 
 fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut JpegBatch) -> Result<()> {
@@ -116,7 +110,7 @@ impl SampleBuffer for JpegBuffer {
         if !plan.is_there {
             return Ok(());
         }
-        let lengths = lengths(engine, &plan.clip, &plan.frames)?;
+        let lengths = lengths(engine, &plan.clip, &plan.params.frames)?;
         allocation::resize(&mut self.data, total(&lengths)?, 0, "the JPEGs of a clip")?;
         let mut rest = &mut self.data[..];
         let buffers: Vec<&mut [u8]> =
@@ -126,7 +120,7 @@ impl SampleBuffer for JpegBuffer {
         let copy = |((place, &t), buffer): ((usize, &u32), &mut [u8])| {
             stop::within(&stop, || jpeg(engine, plan, known, plan.before() + place, t, buffer))
         };
-        let copied: Vec<Result<JpegFrame>> = plan.frames.par_iter().enumerate().zip(buffers).map(copy).collect();
+        let copied: Vec<Result<JpegFrame>> = plan.params.frames.par_iter().enumerate().zip(buffers).map(copy).collect();
         self.frames = copied.into_iter().collect::<Result<_>>()?;
         let mut start = 0;
         for (frame, length) in self.frames.iter_mut().zip(lengths) {
@@ -165,7 +159,7 @@ fn jpeg(
         window: view.window(plan.size),
         flip: view.flip,
         colors: plan.params.color.matrix().unwrap_or(ColorMatrix::IDENTITY),
-        normalize: plan.options.normalize,
+        normalize: plan.options.normalize.unwrap_or(Normalize::NONE),
         reducing_gap: plan.options.crop.reducing_gap(),
         view,
         key,

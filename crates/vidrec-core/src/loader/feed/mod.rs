@@ -11,7 +11,6 @@ mod fields;
 mod fill;
 mod fill_jpegs;
 mod needs;
-mod queue;
 mod sample_spec;
 mod samples;
 mod schedule;

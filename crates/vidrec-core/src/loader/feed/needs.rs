@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::queue::BatchNumber;
 use super::samples::PlannedSample;
+use super::schedule::BatchNumber;
 use super::worker::frame_key;
 use crate::dataset::Clip;
 use crate::store::remote::{REQUEST_BYTES, RemoteFile};

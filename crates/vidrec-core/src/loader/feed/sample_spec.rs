@@ -7,7 +7,7 @@ use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
 use crate::loader::draw::{ColorDraw, DrawKey, together};
 use crate::loader::kernel::{ColorMatrix, Kernel, PictureSpec, View, scale};
-use crate::loader::options::{CamerasCrop, ResolvedOptions, SampleOptions, TrackAnchor, WindowPad};
+use crate::loader::options::{CamerasCrop, LoaderOptions, Normalize, ResolvedOptions, TrackAnchor, WindowPad};
 use vidrec_format::error::{Error, Result};
 use vidrec_jpeg::{Pixels, Scale};
 
@@ -25,20 +25,15 @@ pub(crate) struct SampleSpec<'a> {
     /// The number of the source of the clip.
     pub source: usize,
     pub clip: Clip<'a>,
-    /// The frames to decode. The pictures before and after them pad the sample.
-    pub frames: Vec<u32>,
     /// Whether each picture of the sample is a frame that was asked for.
     pub meant: Vec<bool>,
-    /// The place of the current frame among the pictures. Tracks count from its time.
-    past: usize,
-    /// Whether the first and the last value of a track stand for those before and after them.
-    pub holds_edges: bool,
+    /// What was drawn. The pictures before and after its frames pad the sample.
     pub params: SampleParams,
     /// Whether there is a clip of this camera. If not, the pictures are zeros.
     pub is_there: bool,
     /// Width and height of the pictures.
     pub size: (u32, u32),
-    pub options: &'a SampleOptions,
+    pub options: &'a LoaderOptions,
 }
 
 impl SampleSpec<'_> {
@@ -49,7 +44,7 @@ impl SampleSpec<'_> {
 
     /// The number of pictures before the first frame, which pad the sample.
     pub fn before(&self) -> usize {
-        if self.frames.len() == self.meant.len() {
+        if self.params.frames.len() == self.meant.len() {
             return 0;
         }
         self.meant.iter().position(|&meant| meant).unwrap_or(0)
@@ -57,7 +52,7 @@ impl SampleSpec<'_> {
 
     /// The frame at each place of the sample. `None` where zeros pad it.
     pub fn places(&self) -> impl Iterator<Item = Option<u32>> {
-        let frames = std::iter::repeat_n(None, self.before()).chain(self.frames.iter().copied().map(Some));
+        let frames = std::iter::repeat_n(None, self.before()).chain(self.params.frames.iter().copied().map(Some));
         frames.chain(std::iter::repeat(None)).take(self.meant.len())
     }
 
@@ -68,8 +63,13 @@ impl SampleSpec<'_> {
 
     /// The time of the frame from which tracks count; 0 if the clip has no frames.
     pub fn current_ns(&self) -> Result<Option<i64>> {
-        let at = self.past.saturating_sub(self.before());
-        self.time_of(self.frames.get(at).or(self.frames.last()))
+        let (past, frames) = (self.options.frames.past() as usize, &self.params.frames);
+        self.time_of(frames.get(past.saturating_sub(self.before())).or(frames.last()))
+    }
+
+    /// Whether the first and the last value of a track stand for those before and after them.
+    pub fn holds_edges(&self) -> bool {
+        self.options.frames.pad() == WindowPad::Edge
     }
 
     fn time_of(&self, frame: Option<&u32>) -> Result<Option<i64>> {
@@ -84,7 +84,7 @@ impl SampleSpec<'_> {
         let one = match anchor {
             TrackAnchor::Each => return Ok(self.times()?.into_iter().zip(self.meant.iter().copied()).collect()),
             TrackAnchor::Current => self.current_ns()?,
-            TrackAnchor::Last => self.time_of(self.frames.last())?,
+            TrackAnchor::Last => self.time_of(self.params.frames.last())?,
         };
         Ok(vec![(one, true)])
     }
@@ -107,12 +107,8 @@ fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
 type Chosen = (Vec<u32>, Vec<bool>);
 
 impl SampleSpecs {
-    pub fn new(dataset: &Dataset, options: &Arc<ResolvedOptions>, samples: &Arc<Samples>) -> Self {
-        SampleSpecs { dataset: dataset.clone(), options: options.clone(), samples: samples.clone() }
-    }
-
     /// The options of the source of a clip, for a camera.
-    pub fn options_of(&self, clip: u64, camera: u32) -> &SampleOptions {
+    pub fn options_of(&self, clip: u64, camera: u32) -> &LoaderOptions {
         let source = self.samples.source(clip);
         &self.options.samples[source * self.options.cameras_per_sample() + camera as usize]
     }
@@ -177,16 +173,15 @@ impl SampleSpecs {
         let params = SampleParams {
             sample: sample.sample,
             view: options.frames.view(sample.number) * options.crop.count() + sample.crop,
-            frames: Vec::new(),
+            frames,
             times,
             window: frame.map(|_| view.window(size)),
             flip: view.flip,
             color,
             instead_of: None,
         };
-        let (past, holds_edges) = (options.frames.past() as usize, options.frames.pad() == WindowPad::Edge);
         let source = self.samples.source(sample.clip);
-        Ok(SampleSpec { sample, source, clip, frames, meant, past, holds_edges, params, is_there: true, size, options })
+        Ok(SampleSpec { sample, source, clip, meant, params, is_there: true, size, options })
     }
 
     /// The part of a frame of this size that becomes the picture.
@@ -204,7 +199,7 @@ impl SampleSpecs {
     /// The tables for a frame of this size with such pixels.
     pub fn kernel(&self, plan: &SampleSpec<'_>, frame: (u32, u32), pixels: Pixels) -> Kernel {
         let SampleSpec { size, options, params, .. } = plan;
-        let (mean, std) = (options.normalize.mean, options.normalize.std);
+        let Normalize { mean, std } = options.normalize.unwrap_or(Normalize::NONE);
         let matrix = params.color.matrix().unwrap_or(ColorMatrix::IDENTITY);
         let (channels, reducing_gap) = (self.options.channels, options.crop.reducing_gap());
         let spec = PictureSpec { size: *size, channels, mean, std, matrix, reducing_gap };

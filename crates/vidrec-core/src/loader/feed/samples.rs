@@ -1,8 +1,9 @@
 //! The samples of a loader, counted from 0, and the clip and view of each.
 
-use crate::dataset::{Dataset, Tables};
+use crate::dataset::Dataset;
 use crate::loader::draw::DrawKey;
-use crate::loader::options::{Draws, Frames, SampleOptions, ShortClips};
+use crate::loader::options::{Draws, Frames, LoaderOptions, ShortClips};
+use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Hint, Result};
 
 /// A sample at a place in a batch.
@@ -27,7 +28,8 @@ pub(crate) struct PlannedSample {
 #[derive(Debug)]
 pub(crate) struct Samples {
     sources: Vec<SourceSamples>,
-    len: u64,
+    /// The number of samples.
+    pub len: u64,
     /// The number of clips with fewer frames than a sample needs.
     pub short: u64,
     /// Whether short clips are skipped.
@@ -40,11 +42,14 @@ pub(crate) struct Samples {
 
 /// The samples of a source: each clip, or each of its views or starts, times the crops of each. If an epoch has one draw
 /// of each video, a video counts as one clip.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct SourceSamples {
     first_clip: u64,
     first_sample: u64,
-    kind: Kind,
+    /// The number of samples of every clip that differ in time, unless clips differ in it.
+    even: u64,
+    /// If clips differ in it, the number of samples of all clips up to and including each.
+    ends: Vec<u64>,
     crops: u32,
     /// The number of consecutive clips of which an epoch has one; at least 1.
     draws: u32,
@@ -56,14 +61,6 @@ struct SourceSamples {
     /// The number of frames of the longest clip.
     longest: u32,
     short: u64,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// The number of samples of every clip that differ in time.
-    Even(u64),
-    /// For each clip, the number of samples of all clips up to and including it.
-    Table(Vec<u64>),
 }
 
 /// The number of samples of a clip of `n` frames, and whether the clip is short. A clip without frames is a sample.
@@ -98,7 +95,7 @@ impl Samples {
     /// # Errors
     ///
     /// Rules that a clip does not fit, or more samples than 64 bits can count.
-    pub fn new(sources: &[Dataset], options: &[&SampleOptions], cameras: Option<u32>) -> Result<Self> {
+    pub fn new(sources: &[Dataset], options: &[&LoaderOptions], cameras: Option<u32>) -> Result<Self> {
         let (mut clips, mut len, mut short) = (0, 0u64, 0);
         let mut all = Vec::with_capacity(sources.len());
         for (dataset, options) in sources.iter().zip(options) {
@@ -139,11 +136,6 @@ impl Samples {
         self.sources[self.source(clip)].equal
     }
 
-    /// The number of samples.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
     /// The number of samples of each source.
     pub fn lens(&self) -> Vec<u64> {
         self.sources.iter().map(|source| source.len).collect()
@@ -167,33 +159,19 @@ fn too_many() -> Error {
 }
 
 impl SourceSamples {
-    fn new(dataset: &Dataset, options: &SampleOptions, cameras: Option<u32>) -> Result<Self> {
+    fn new(dataset: &Dataset, options: &LoaderOptions, cameras: Option<u32>) -> Result<Self> {
         let frames = &options.frames;
         let draws = if frames.draws() == Draws::Rotate { dataset.draws().max(1) } else { 1 };
         let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
         let clips = dataset.len() / u64::from(draws);
         let crops = options.crop.count();
-        let mut space = SourceSamples {
-            first_clip: 0,
-            first_sample: 0,
-            kind: Kind::Even(1),
-            crops,
-            draws,
-            is_of_cameras,
-            len: 0,
-            equal: None,
-            longest: 0,
-            short: 0,
-        };
+        let mut space = SourceSamples { even: 1, crops, draws, is_of_cameras, ..SourceSamples::default() };
         match dataset.likely_frames_per_clip()? {
             Some(n) if frames.fps().is_none() => space.count_one(frames, n, clips)?,
-            _ if dataset.is_empty() => space.kind = Kind::Even(1),
+            _ if dataset.is_empty() => {}
             _ => space.count_each(frames, dataset)?,
         }
-        let groups = match &space.kind {
-            Kind::Even(samples) => clips.checked_mul(*samples),
-            Kind::Table(ends) => Some(ends.last().copied().unwrap_or(0)),
-        };
+        let groups = space.ends.last().copied().or_else(|| clips.checked_mul(space.even));
         space.len = groups.and_then(|groups| groups.checked_mul(crops.into())).ok_or_else(too_many)?;
         Ok(space)
     }
@@ -203,14 +181,15 @@ impl SourceSamples {
         let (samples, short) = count_samples(frames, 0, n)?;
         let relied_on = short || matches!(frames, Frames::Stored | Frames::Windows { .. });
         self.equal = relied_on.then_some(n);
-        (self.kind, self.longest) = (Kind::Even(samples), n);
+        (self.even, self.longest) = (samples, n);
         self.short = if short { clips } else { 0 };
         Ok(())
     }
 
     /// All draws of a video have the same number of frames, so the first stands for all.
     fn count_each(&mut self, frames: &Frames, dataset: &Dataset) -> Result<()> {
-        dataset.prefetch_all(Tables { clips: true, frames: frames.fps().is_some(), strings: false })?;
+        let tables = [SectionId::CLIPS, SectionId::FRAMES];
+        dataset.prefetch_all(if frames.fps().is_some() { &tables } else { &tables[..1] })?;
         let mut end = 0u64;
         let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(self.draws)).unwrap_or(0));
         let mut even = None;
@@ -227,7 +206,8 @@ impl SourceSamples {
             end = end.saturating_add(samples);
             ends.push(end);
         }
-        self.kind = if is_even { Kind::Even(even.unwrap_or(0)) } else { Kind::Table(ends) };
+        self.even = even.unwrap_or(0);
+        self.ends = if is_even { Vec::new() } else { ends };
         Ok(())
     }
 
@@ -237,13 +217,13 @@ impl SourceSamples {
         let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
         let draws = u64::from(self.draws);
         let draw = if self.is_of_cameras { 0 } else { epoch % draws };
-        let (video, number) = match &self.kind {
-            Kind::Even(samples) => (group / (*samples).max(1), group % (*samples).max(1)),
-            Kind::Table(ends) => {
-                let clip = ends.partition_point(|&end| end <= group);
-                let before = clip.checked_sub(1).map_or(0, |last| ends[last]);
-                (clip as u64, group - before)
-            }
+        let (video, number) = if self.ends.is_empty() {
+            let even = self.even.max(1);
+            (group / even, group % even)
+        } else {
+            let clip = self.ends.partition_point(|&end| end <= group);
+            let before = clip.checked_sub(1).map_or(0, |last| self.ends[last]);
+            (clip as u64, group - before)
         };
         (self.first_clip + video * draws + draw, number, crop)
     }
@@ -254,22 +234,6 @@ mod tests {
     use super::*;
     use crate::loader::options::WindowPad;
     use proptest::prelude::*;
-
-    fn space(kind: Kind, crops: u32, len: u64) -> SourceSamples {
-        let (first_clip, first_sample) = (0, 0);
-        SourceSamples {
-            first_clip,
-            first_sample,
-            kind,
-            crops,
-            draws: 1,
-            is_of_cameras: false,
-            len,
-            equal: None,
-            longest: 0,
-            short: 0,
-        }
-    }
 
     proptest! {
         /// Compares samples, with and without a table, to a list of all starts.
@@ -289,18 +253,18 @@ mod tests {
                 let fits: Vec<u64> = (0..n).step_by(hop as usize).filter(is_in).map(u64::from).collect();
                 if fits.is_empty() && !skip { vec![0] } else { fits }
             };
-            let check = |kind: Kind, lengths: &[u32]| {
+            let check = |even: u64, ends: Vec<u64>, lengths: &[u32]| {
                 let all = (0u64..).zip(lengths).flat_map(|(clip, &n)| starts(n).into_iter().map(move |s| (clip, s)));
                 let all: Vec<_> = all.flat_map(|(clip, s)| (0..crops).map(move |crop| (clip, s, crop))).collect();
-                let space = space(kind, crops, 0);
+                let space = SourceSamples { even, ends, crops, draws: 1, ..SourceSamples::default() };
                 let start = |(clip, number, crop): (u64, u64, u32)| (clip, number * u64::from(hop), crop);
                 (0..all.len() as u64).map(|s| start(space.place(s, 5))).eq(all)
             };
             let mut end = 0;
             let ends = lengths.iter().map(|&n| { end += count_samples(&rule, 0, n).unwrap().0; end }).collect();
-            prop_assert!(check(Kind::Table(ends), &lengths));
+            prop_assert!(check(0, ends, &lengths));
             let even = vec![7; lengths.len()];
-            prop_assert!(check(Kind::Even(count_samples(&rule, 0, 7).unwrap().0), &even));
+            prop_assert!(check(count_samples(&rule, 0, 7).unwrap().0, Vec::new(), &even));
         }
     }
 }

@@ -14,6 +14,13 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
 use vidrec_format::sampler::order::{Order, Ranks, Slot};
 
+/// Identifies a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BatchNumber {
+    pub epoch: u64,
+    pub k: u64,
+}
+
 /// A batch to make: its samples, and the shape of each.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchPlan {
@@ -28,10 +35,9 @@ pub(crate) struct BatchPlan {
 #[derive(Debug)]
 pub(crate) struct Schedule {
     samples: Arc<Samples>,
-    order: Order,
-    seed: u64,
-    rank: u32,
-    world_size: u32,
+    options: Arc<ResolvedOptions>,
+    /// The order of samples, with its number of homes.
+    pub order: Order,
     /// The shape of a batch, if there are no buckets.
     shape: BatchShape,
     /// The ranks of a whole epoch, if there are no buckets.
@@ -40,9 +46,10 @@ pub(crate) struct Schedule {
     buckets: Option<(Buckets, Vec<Ranks>)>,
     /// The epochs in progress: at most two.
     bucketed_epochs: Mutex<VecDeque<Arc<BucketedEpoch>>>,
-    batches_per_epoch: u64,
-    /// The number of positions in an epoch.
-    positions: u64,
+    /// The number of batches that this rank has in an epoch that is not cut short by resuming.
+    pub batches_per_epoch: u64,
+    /// The number of positions in a whole epoch.
+    pub positions: u64,
     /// The position of the run that this one resumes.
     resumed: Option<RunPosition>,
 }
@@ -60,15 +67,15 @@ pub(crate) struct RunPosition {
 impl Schedule {
     /// Creates a schedule. `shape` is that of a batch if there are no buckets.
     pub fn new(
-        options: &ResolvedOptions,
+        options: &Arc<ResolvedOptions>,
         samples: &Arc<Samples>,
         shape: BatchShape,
         buckets: Option<Buckets>,
     ) -> Result<Self> {
-        let ((rank, world_size), last, seed) = (options.rank, options.last, options.seed);
+        let ((_, world_size), last) = (options.rank, options.last);
         let order = options.order.clone().with_default_homes(world_size);
-        order.check(samples.len())?;
-        let positions = order.proven(samples.len(), seed, 0).len();
+        order.check(samples.len)?;
+        let positions = order.proven(samples.len, options.seed, 0).len();
         let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
         let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
         let with_ranks = |buckets: Buckets| {
@@ -80,10 +87,8 @@ impl Schedule {
         let bucketed_epochs = Mutex::default();
         let mut schedule = Schedule {
             samples: samples.clone(),
+            options: options.clone(),
             order,
-            seed,
-            rank,
-            world_size,
             shape,
             ranks,
             buckets,
@@ -94,16 +99,6 @@ impl Schedule {
         };
         schedule.batches_per_epoch = schedule.bucketed_epoch(0).map_or(ranks.batches(), |epoch| epoch.len());
         Ok(schedule)
-    }
-
-    /// The number of positions in a whole epoch.
-    pub fn positions(&self) -> u64 {
-        self.positions
-    }
-
-    /// The order of samples, with its number of homes.
-    pub fn order(&self) -> &Order {
-        &self.order
     }
 
     /// The shapes that batches can have.
@@ -119,11 +114,6 @@ impl Schedule {
 
     pub fn first_epoch(&self) -> u64 {
         self.resumed.as_ref().map_or(0, |at| at.epoch)
-    }
-
-    /// The number of batches that this rank has in an epoch that is not cut short by resuming.
-    pub fn batches_per_epoch(&self) -> u64 {
-        self.batches_per_epoch
     }
 
     /// The number of batches that this rank has in `epoch`, or in the rest of it.
@@ -172,25 +162,25 @@ impl Schedule {
             // room for.
             Order::Mixed(ref mixed) => return mixed.has_blocks().then_some(0),
             Order::Blocks { block, window } => (block, window, 1),
-            Order::Homes { homes, block, window, .. } => (block, window, homes.unwrap_or(self.world_size)),
+            Order::Homes { homes, block, window, .. } => (block, window, homes.unwrap_or(self.options.rank.1)),
             _ => return None,
         };
-        let first = self.ranks_in(epoch).slot(k, self.rank, 0)?;
+        let first = self.ranks_in(epoch).slot(k, self.options.rank.0, 0)?;
         Some(first.position / (u64::from(block) * u64::from(window) * u64::from(homes)).max(1))
     }
 
     /// Batch `k` of `epoch`, of this rank.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
-        self.batch_of(epoch, k, self.rank..self.rank + 1)
+        self.batch_of(epoch, k, self.options.rank.0..self.options.rank.0 + 1)
     }
 
     /// Batch `k` of `epoch`, of all ranks together.
     pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
-        self.batch_of(epoch, k, 0..self.world_size)
+        self.batch_of(epoch, k, 0..self.options.rank.1)
     }
 
     fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
-        let order = self.order.proven(self.samples.len(), self.seed, epoch);
+        let order = self.order.proven(self.samples.len, self.options.seed, epoch);
         let (shared, rule) = (self.bucketed_epoch(epoch), self.ranks_in(epoch));
         let shape = match (&shared, &self.buckets) {
             (Some(shared), Some((buckets, _))) => shared.bucket(k).map(|bucket| buckets.shapes[bucket]),
@@ -204,7 +194,7 @@ impl Schedule {
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.
-            let occurrence = if order.repeats() { self.samples.len().wrapping_mul(position + 1) } else { 0 };
+            let occurrence = if order.repeats() { self.samples.len.wrapping_mul(position + 1) } else { 0 };
             // In a mix, the draw depends on the round through the source, not on how its stream is cut into
             // epochs.
             Some(self.planned(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
@@ -228,19 +218,19 @@ impl Schedule {
     /// several. `None` if the draw is the same sample.
     pub fn substitute(&self, planned: &PlannedSample, attempt: u64) -> Option<PlannedSample> {
         let epoch = planned.key.epoch;
-        let mut random = Random::new(self.seed, &[stream::SUBSTITUTE, epoch, planned.sample, attempt]);
+        let mut random = Random::new(self.options.seed, &[stream::SUBSTITUTE, epoch, planned.sample, attempt]);
         let sample = match &self.order {
             Order::Mixed(mixed) => {
                 let source = mixed.source_of(planned.sample);
                 source.start + random.below(source.end - source.start)
             }
-            _ => random.below(self.samples.len()),
+            _ => random.below(self.samples.len),
         };
         (sample != planned.sample).then(|| self.planned(epoch, sample, sample, planned.counts))
     }
 
     fn planned(&self, epoch: u64, sample: u64, draw: u64, counts: bool) -> PlannedSample {
-        self.samples.get(sample, DrawKey { seed: self.seed, epoch, sample: draw }, counts)
+        self.samples.get(sample, DrawKey { seed: self.options.seed, epoch, sample: draw }, counts)
     }
 
     /// The parts of `epoch`, or of the rest of it, that ranks have.
@@ -262,7 +252,7 @@ impl Schedule {
             Some(at) if at.epoch == epoch => at.buckets.clone(),
             _ => vec![0; buckets.shapes.len()],
         };
-        let order = self.order.proven(self.samples.len(), self.seed, epoch);
+        let order = self.order.proven(self.samples.len, self.options.seed, epoch);
         let shared = Arc::new(BucketedEpoch::new((epoch, &order), &self.samples, buckets, done, ranks));
         bucketed_epochs.truncate(1);
         bucketed_epochs.push_front(shared.clone());

@@ -7,11 +7,12 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::dataset::Clip;
 use crate::loader::decoded::{CacheUse, DecodedFrames, FrameKey};
-use crate::loader::kernel::{self, Decoded, DecodedForm, Kernel, PictureBuffer, SampleType, Scratch};
-use vidrec_format::allocation;
+use crate::loader::kernel::{self, DecodedForm, Kernel, PictureBuffer, SampleType, Scratch};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
-use vidrec_jpeg::{Cut, Pixels, Region, RegionDecoder, Scale, TileGrid, TileIndex, between_reads, changed};
+use vidrec_jpeg::{
+    Cut, DecodedPart, Pixels, Region, RegionDecoder, Scale, TileGrid, TileIndex, between_reads, changed,
+};
 
 /// The maximum number of threads, unless the caller asks for more.
 const DEFAULT_THREADS: usize = 8;
@@ -56,8 +57,6 @@ pub(crate) struct Worker {
     decoder: RegionDecoder,
     /// The planes of a part of the frame: luma and chroma, or red, green and blue.
     planes: [Vec<u8>; 3],
-    /// The pixels of a part of the frame, 3 bytes each.
-    rgb: Vec<u8>,
     scratch: Scratch,
     /// The frame's record, if files are not mapped.
     record: Vec<u8>,
@@ -98,8 +97,8 @@ pub(super) fn frame_key(clip: &Clip<'_>, t: u32) -> Result<FrameKey> {
 
 impl Worker {
     fn new() -> Result<Self> {
-        let (planes, rgb, scratch, record) = Default::default();
-        Ok(Worker { decoder: RegionDecoder::new()?, planes, rgb, scratch, record })
+        let (planes, scratch, record) = Default::default();
+        Ok(Worker { decoder: RegionDecoder::new()?, planes, scratch, record })
     }
 
     /// Writes the picture of frame `t` of `clip` to `slot`. Takes it from the cache if the cache has the frame.
@@ -119,7 +118,7 @@ impl Worker {
         if let Some((cache, frame)) = cache
             && let Some((kernel, cut, scale)) = self.read_kept(cache, frame, kernel, &other)
         {
-            self.run(&kernel, &cut, pitches(&cut, scale), slot);
+            self.run(&kernel, &cut, cut.pitches(scale), slot);
             return Ok(DecodeCost { cached: Some(CacheUse::Hit), ..DecodeCost::default() });
         }
         let mut record = std::mem::take(&mut self.record);
@@ -212,11 +211,11 @@ impl Worker {
                     return Err(changed());
                 }
                 let whole = if is_kept { Ok((grid, scale)) } else { Err(CacheUse::NoRoom) };
-                (cut, pitches(&cut, scale), whole)
+                (cut, cut.pitches(scale), whole)
             }
             DecodedForm::Rgb => {
-                let (cut, pitches) = self.decode_rgb(jpeg, picture.size, kernel.region)?;
-                (cut, pitches, Err(CacheUse::OtherFrame))
+                let cut = self.decoder.rgb_planes(jpeg, picture.size, kernel.region, &mut self.planes)?;
+                (cut, [cut.region.width as usize; 3], Err(CacheUse::OtherFrame))
             }
         };
         self.run(&kernel, &cut, pitches, slot);
@@ -226,24 +225,7 @@ impl Worker {
 
     fn run<S: SampleType>(&mut self, kernel: &Kernel, cut: &Cut, pitches: [usize; 3], slot: PictureBuffer<'_, S>) {
         let planes = self.planes.each_ref().map(Vec::as_slice);
-        let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
+        let frame = DecodedPart { planes, pitches, origin: (cut.region.x, cut.region.y) };
         kernel::run(kernel, &frame, &mut self.scratch, slot);
     }
-
-    fn decode_rgb(&mut self, jpeg: &[u8], size: (u32, u32), region: Region) -> Result<(Cut, [usize; 3])> {
-        let cut = self.decoder.rgb(jpeg, size, region, &mut self.rgb)?;
-        let pixels = cut.region.width as usize * cut.region.height as usize;
-        let rgb = &self.rgb.as_chunks().0[..pixels];
-        for (c, plane) in self.planes.iter_mut().enumerate() {
-            allocation::resize(plane, pixels, 0, "a frame")?;
-            plane.iter_mut().zip(rgb).for_each(|(sample, pixel): (_, &[u8; 3])| *sample = pixel[c]);
-        }
-        Ok((cut, [cut.region.width as usize; 3]))
-    }
-}
-
-/// The number of samples from one row of each plane to the next.
-fn pitches(cut: &Cut, scale: Scale) -> [usize; 3] {
-    let pitch = cut.luma_pitch(scale);
-    [pitch, pitch / 2, pitch / 2]
 }

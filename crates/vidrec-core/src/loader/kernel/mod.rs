@@ -15,8 +15,6 @@ mod axis;
 #[path = "../../../../../benches/internals/kernel.rs"]
 pub mod bench;
 mod colors;
-mod exact;
-mod export;
 mod isa;
 mod pass;
 mod picture_buffer;
@@ -26,11 +24,10 @@ mod spec;
 mod tables;
 
 pub use colors::{Channels, ColorMatrix};
-pub(super) use export::ExportedTables;
 pub(super) use pass::{Scratch, run};
 pub(super) use picture_buffer::{PictureBuffer, SampleType};
-pub(super) use spec::{Decoded, DecodedForm, PictureSpec, REDUCING_GAP, Span, View};
-pub(super) use tables::{Kernel, scale};
+pub(super) use spec::{DecodedForm, PictureSpec, REDUCING_GAP, Span, View};
+pub(super) use tables::{ExportedTables, Kernel, scale};
 
 #[cfg(test)]
 mod tests;

@@ -6,13 +6,13 @@
 
 use super::super::aligned::Aligned;
 use super::colors::{Conversion, Kind};
-use super::exact::ChromaLines;
 use super::isa::{Isa, IsaWork, Machine};
 use super::picture_buffer::{PictureBuffer, SampleType};
-use super::picture_row::{BufferRows, GrayRows, PictureRow, PixelRows, PlaneRows};
+use super::picture_row::{GrayOut, PictureRow, PixelOut, PlaneOut, RowOut};
 use super::plane_tables::{Other, PlaneTables};
-use super::spec::{BLOCK, Decoded};
+use super::spec::{BLOCK, UNIT};
 use super::tables::Kernel;
+use vidrec_jpeg::{ChromaLines, DecodedPart};
 
 /// Buffers of one row, kept from frame to frame.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Scratch {
 /// Writes the picture of `frame` to `slot`.
 pub(crate) fn run<S: SampleType>(
     kernel: &Kernel,
-    frame: &Decoded<'_>,
+    frame: &DecodedPart<'_>,
     scratch: &mut Scratch,
     slot: PictureBuffer<'_, S>,
 ) {
@@ -38,28 +38,30 @@ pub(crate) fn run<S: SampleType>(
 pub(super) fn run_on<S: SampleType>(
     machine: Machine,
     tables: &Kernel,
-    frame: &Decoded<'_>,
+    frame: &DecodedPart<'_>,
     scratch: &mut Scratch,
     slot: PictureBuffer<'_, S>,
 ) {
     debug_assert_eq!(matches!(slot, PictureBuffer::Gray(_)), tables.channels == 1);
     scratch.fit(tables);
     let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
-    let rows = RowLoop { tables, frame, scratch, conversion };
-    const FULL: usize = Kind::Full as usize;
-    const PLAIN: usize = Kind::Plain as usize;
-    const LEVELS: usize = Kind::Levels as usize;
+    macro_rules! pass {
+        ($planes:literal, $kind:ident, $slot:expr) => {{
+            const KIND: usize = Kind::$kind as usize;
+            machine.run(FramePass::<_, $planes, KIND> { tables, frame, scratch, conversion, slot: $slot })
+        }};
+    }
     match (slot, tables.planes, conversion.kind()) {
-        (PictureBuffer::Gray(plane), 1, _) => rows.run::<1, FULL>(machine, GrayRows(plane)),
-        (PictureBuffer::Gray(plane), ..) => rows.run::<3, FULL>(machine, GrayRows(plane)),
-        (PictureBuffer::Planes(planes), 1, _) => rows.run::<1, FULL>(machine, PlaneRows(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PlaneRows(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PlaneRows(planes)),
-        (PictureBuffer::Planes(planes), _, Kind::Full) => rows.run::<3, FULL>(machine, PlaneRows(planes)),
-        (PictureBuffer::Pixels(pixels), 1, _) => rows.run::<1, FULL>(machine, PixelRows(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => rows.run::<3, PLAIN>(machine, PixelRows(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => rows.run::<3, LEVELS>(machine, PixelRows(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Full) => rows.run::<3, FULL>(machine, PixelRows(pixels)),
+        (PictureBuffer::Gray(plane), 1, _) => pass!(1, Full, GrayOut(plane)),
+        (PictureBuffer::Gray(plane), ..) => pass!(3, Full, GrayOut(plane)),
+        (PictureBuffer::Planes(planes), 1, _) => pass!(1, Full, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Plain) => pass!(3, Plain, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Levels) => pass!(3, Levels, PlaneOut(planes)),
+        (PictureBuffer::Planes(planes), _, Kind::Full) => pass!(3, Full, PlaneOut(planes)),
+        (PictureBuffer::Pixels(pixels), 1, _) => pass!(1, Full, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => pass!(3, Plain, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => pass!(3, Levels, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Full) => pass!(3, Full, PixelOut(pixels)),
     }
 }
 
@@ -73,37 +75,19 @@ impl Scratch {
     }
 }
 
-/// All rows, for one kind of planes, conversion and slot. A function of its own on each kind of machine: one with all kinds
-/// in it takes the compiler much longer.
-struct FramePass<'a, R, const PLANES: usize, const KIND: usize> {
-    rows: RowLoop<'a>,
-    slot: R,
-}
-
-impl<R: BufferRows, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, R, PLANES, KIND> {
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        self.rows.write::<I, PLANES, KIND>(isa, self.slot);
-        isa.finish();
-    }
-}
-
-/// The data that all rows of the picture share.
-struct RowLoop<'a> {
+/// All rows of the picture, for one kind of planes, conversion and slot. `KIND` is a [`Kind`]. A function of its own on each
+/// kind of machine: one with all kinds in it takes the compiler much longer.
+struct FramePass<'a, O, const PLANES: usize, const KIND: usize> {
     tables: &'a Kernel,
-    frame: &'a Decoded<'a>,
+    frame: &'a DecodedPart<'a>,
     scratch: &'a mut Scratch,
     conversion: &'a Conversion,
+    slot: O,
 }
 
-impl RowLoop<'_> {
-    /// Writes all rows on a kind of machine. `KIND` is a [`Kind`].
-    fn run<const PLANES: usize, const KIND: usize>(self, machine: Machine, slot: impl BufferRows) {
-        machine.run(FramePass::<_, PLANES, KIND> { rows: self, slot });
-    }
-
+impl<O: RowOut, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_, O, PLANES, KIND> {
     #[inline(always)]
-    fn write<I: Isa, const PLANES: usize, const KIND: usize>(mut self, isa: I, mut slot: impl BufferRows) {
+    fn run<I: Isa>(mut self, isa: I) {
         let tables = self.tables;
         let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
         let at_once = tables.exact.is_none()
@@ -113,21 +97,24 @@ impl RowLoop<'_> {
         // in the store buffer, where the batch's stores come before it.
         for ahead in 0..=height {
             if ahead < height && tables.exact.is_none() {
-                self.blend::<I, PLANES>(isa, &sources, ahead);
+                self.blend(isa, &sources, ahead);
             }
             let Some(y) = ahead.checked_sub(1) else { continue };
             if at_once {
-                self.row::<I, PLANES, KIND, true>(isa, y, &mut slot);
+                self.row::<I, true>(isa, y);
             } else {
-                self.sums::<I, PLANES>(isa, y);
-                self.row::<I, PLANES, KIND, false>(isa, y, &mut slot);
+                self.sums(isa, y);
+                self.row::<I, false>(isa, y);
             }
         }
+        isa.finish();
     }
+}
 
+impl<O: RowOut, const PLANES: usize, const KIND: usize> FramePass<'_, O, PLANES, KIND> {
     /// Makes the lines for row `y` of the picture.
     #[inline(always)]
-    fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[SourceRows<'_>; 3], y: usize) {
+    fn blend<I: Isa>(&mut self, isa: I, sources: &[SourceRows<'_>; 3], y: usize) {
         for (plane, source) in sources.iter().enumerate().take(PLANES) {
             blend(isa, self.tables.of_plane(plane).rows.row(y), source, &mut self.scratch.lines[y % 2][plane]);
         }
@@ -135,10 +122,16 @@ impl RowLoop<'_> {
 
     /// Makes the columns of row `y` of the picture, if they are a step of their own.
     #[inline(always)]
-    fn sums<I: Isa, const PLANES: usize>(&mut self, isa: I, y: usize) {
+    fn sums<I: Isa>(&mut self, isa: I, y: usize) {
         let Scratch { lines, sums, exact } = &mut *self.scratch;
         if let Some(tables) = &self.tables.exact {
-            return tables.row(self.frame, y as u32, exact, sums);
+            let width = self.tables.size.0 as usize;
+            let mut to = sums.each_mut().map(|sums| &mut sums[..width]);
+            tables.row(self.frame, y as u32, UNIT as i32, exact, to.each_mut().map(|to| &mut **to));
+            if self.tables.view.flip {
+                to.into_iter().for_each(<[i32]>::reverse);
+            }
+            return;
         }
         for plane in 0..PLANES {
             isa.sums(&lines[y % 2][plane], &self.tables.of_plane(plane).columns, sums[plane].as_chunks_mut().0);
@@ -147,13 +140,8 @@ impl RowLoop<'_> {
 
     /// Makes and writes row `y` of the picture, from lines or from sums.
     #[inline(always)]
-    fn row<I: Isa, const PLANES: usize, const KIND: usize, const LINES: bool>(
-        &self,
-        isa: I,
-        y: usize,
-        slot: &mut impl BufferRows,
-    ) {
-        let width = self.tables.size.0 as usize;
+    fn row<I: Isa, const LINES: bool>(&mut self, isa: I, y: usize) {
+        let out = self.slot.split_off(self.tables.size.0 as usize);
         let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);
         let row = PictureRow::<PLANES, KIND, LINES> {
             lines: [&lines[0], &lines[1], &lines[2]],
@@ -162,7 +150,7 @@ impl RowLoop<'_> {
             chroma: &self.tables.of_plane(1).columns,
             conversion: self.conversion,
         };
-        row.write(isa, slot.row(y * width..(y + 1) * width));
+        row.write(isa, out);
     }
 }
 
@@ -176,7 +164,7 @@ struct SourceRows<'a> {
 }
 
 impl<'a> SourceRows<'a> {
-    fn new(tables: &PlaneTables, frame: &Decoded<'a>, plane: usize) -> Self {
+    fn new(tables: &PlaneTables, frame: &DecodedPart<'a>, plane: usize) -> Self {
         let (x0, y0) = (frame.origin.0 / tables.step, frame.origin.1 / tables.step);
         let (start, length) = tables.columns.source();
         // A plane that is not needed may have no samples.

@@ -62,62 +62,40 @@ impl<'a, S> PictureBuffer<'a, S> {
 
 /// A type of value in a batch.
 pub(crate) trait SampleType: bytemuck::Pod + Default + Send + Sync {
-    /// Whether values are normalized. If not, they are levels of 0 to 255.
+    /// Whether values are normalized. If not, they are levels of 0 to 255, and both functions saturate those outside this
+    /// range.
     const NORMALIZED: bool;
-
-    /// Whether [`store`](Self::store) and [`write`](Self::write) saturate values outside their range.
-    const SATURATES: bool = false;
 
     /// Converts `values`, rounding to the nearest, ties to even.
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]);
 
     /// Converts `values` in the same way, to a batch: see [`Isa::stream`].
-    #[inline(always)]
-    fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]) {
-        Self::store(isa, values, out);
-    }
+    fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]);
 }
 
-impl SampleType for u8 {
-    const NORMALIZED: bool = false;
-    const SATURATES: bool = true;
+macro_rules! sample_types {
+    ($($type:ty: $normalized:literal, $store:ident, $write:ident;)+) => {$(
+        impl SampleType for $type {
+            const NORMALIZED: bool = $normalized;
 
-    #[inline(always)]
-    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [u8; BLOCK]) {
-        isa.store_bytes(values, out);
-    }
+            #[inline(always)]
+            fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]) {
+                isa.$store(values, out);
+            }
+
+            #[inline(always)]
+            fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]) {
+                isa.$write(values, out);
+            }
+        }
+    )+};
 }
 
-impl SampleType for f32 {
-    const NORMALIZED: bool = true;
-
-    #[inline(always)]
-    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f32; BLOCK]) {
-        isa.store(values, out);
-    }
-
-    #[inline(always)]
-    fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [f32; BLOCK]) {
-        isa.stream(values, out);
-    }
-}
-
-impl SampleType for f16 {
-    const NORMALIZED: bool = true;
-
-    #[inline(always)]
-    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f16; BLOCK]) {
-        isa.store_halves(values, out);
-    }
-}
-
-impl SampleType for bf16 {
-    const NORMALIZED: bool = true;
-
-    #[inline(always)]
-    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [bf16; BLOCK]) {
-        isa.store_bfloats(values, out);
-    }
+sample_types! {
+    u8: false, store_bytes, store_bytes;
+    f32: true, store, stream;
+    f16: true, store_halves, store_halves;
+    bf16: true, store_bfloats, store_bfloats;
 }
 
 #[cfg(test)]

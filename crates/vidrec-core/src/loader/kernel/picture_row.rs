@@ -3,8 +3,6 @@
 //! A function that is called for each block is inlined into a function that is compiled for each kind of machine,
 //! so it is compiled for that machine too. A closure would not be, so there are none.
 
-use std::ops::Range;
-
 use super::colors::{Conversion, Kind};
 use super::isa::{Isa, LineBlock, Lines};
 use super::picture_buffer::SampleType;
@@ -121,51 +119,16 @@ impl<I: Isa> Constants<I> {
     }
 }
 
-/// A slot that is written row by row.
-pub(super) trait BufferRows {
-    /// The output for the pixels of a row. `pixels` counts from the first pixel of the slot.
-    fn row(&mut self, pixels: Range<usize>) -> impl RowOut;
-}
-
-/// One channel, row by row.
-pub(super) struct GrayRows<'a, S>(pub &'a mut [S]);
-
-/// A plane for each of three channels.
-pub(super) struct PlaneRows<'a, S>(pub [&'a mut [S]; 3]);
-
-/// Three channels of a pixel side by side.
-pub(super) struct PixelRows<'a, S>(pub &'a mut [S]);
-
-impl<S: SampleType> BufferRows for GrayRows<'_, S> {
-    #[inline(always)]
-    fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
-        GrayOut(&mut self.0[pixels])
-    }
-}
-
-impl<S: SampleType> BufferRows for PlaneRows<'_, S> {
-    #[inline(always)]
-    fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
-        let [first, second, third] = &mut self.0;
-        PlaneOut([&mut first[pixels.clone()], &mut second[pixels.clone()], &mut third[pixels]])
-    }
-}
-
-impl<S: SampleType> BufferRows for PixelRows<'_, S> {
-    #[inline(always)]
-    fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
-        PixelOut(&mut self.0[3 * pixels.start..3 * pixels.end])
-    }
-}
-
-/// The output for the channels of a row.
-pub(super) trait RowOut {
+/// The output for the channels of a row, or of all rows of a picture.
+pub(super) trait RowOut: Sized {
     /// The number of channels, 1 or 3.
     const CHANNELS: usize;
 
     /// Whether values may be outside their range, because the code that writes them saturates.
     const SATURATES: bool;
 
+    /// Takes the output for the first pixels.
+    fn split_off(&mut self, pixels: usize) -> Self;
     /// The place of a block.
     type Place;
 
@@ -182,14 +145,19 @@ pub(super) trait RowOut {
     fn write_rest<I: Isa>(isa: I, channels: [I::Floats; 3], rest: Self::Rest);
 }
 
-/// A row of one channel.
-struct GrayOut<'a, S>(&'a mut [S]);
+/// One channel.
+pub(super) struct GrayOut<'a, S>(pub &'a mut [S]);
 
 impl<'a, S: SampleType> RowOut for GrayOut<'a, S> {
     const CHANNELS: usize = 1;
-    const SATURATES: bool = S::SATURATES;
+    const SATURATES: bool = !S::NORMALIZED;
     type Place = &'a mut [S; BLOCK];
     type Rest = &'a mut [S];
+
+    #[inline(always)]
+    fn split_off(&mut self, pixels: usize) -> Self {
+        GrayOut(split_off(&mut self.0, pixels))
+    }
 
     #[inline(always)]
     fn places(self) -> (impl ExactSizeIterator<Item = Self::Place>, Option<Self::Rest>) {
@@ -208,14 +176,20 @@ impl<'a, S: SampleType> RowOut for GrayOut<'a, S> {
     }
 }
 
-/// A row of three channels, each in a plane of its own.
-struct PlaneOut<'a, S>([&'a mut [S]; 3]);
+/// Three channels, each in a plane of its own.
+pub(super) struct PlaneOut<'a, S>(pub [&'a mut [S]; 3]);
 
 impl<'a, S: SampleType> RowOut for PlaneOut<'a, S> {
     const CHANNELS: usize = 3;
-    const SATURATES: bool = S::SATURATES;
+    const SATURATES: bool = !S::NORMALIZED;
     type Place = ((&'a mut [S; BLOCK], &'a mut [S; BLOCK]), &'a mut [S; BLOCK]);
     type Rest = [&'a mut [S]; 3];
+
+    #[inline(always)]
+    fn split_off(&mut self, pixels: usize) -> Self {
+        let [first, second, third] = &mut self.0;
+        PlaneOut([split_off(first, pixels), split_off(second, pixels), split_off(third, pixels)])
+    }
 
     #[inline(always)]
     fn places(self) -> (impl ExactSizeIterator<Item = Self::Place>, Option<Self::Rest>) {
@@ -239,6 +213,12 @@ impl<'a, S: SampleType> RowOut for PlaneOut<'a, S> {
     }
 }
 
+/// Takes the first values.
+#[inline(always)]
+fn split_off<'a, S>(values: &mut &'a mut [S], count: usize) -> &'a mut [S] {
+    values.split_off_mut(..count).expect("a slot with all pixels of its picture")
+}
+
 /// Writes the first values of a block.
 #[inline(always)]
 fn write_some<I: Isa, S: SampleType>(isa: I, values: I::Floats, to: &mut [S]) {
@@ -247,14 +227,19 @@ fn write_some<I: Isa, S: SampleType>(isa: I, values: I::Floats, to: &mut [S]) {
     to.copy_from_slice(&block[..to.len()]);
 }
 
-/// A row of three channels that lie side by side in each pixel.
-struct PixelOut<'a, S>(&'a mut [S]);
+/// Three channels that lie side by side in each pixel.
+pub(super) struct PixelOut<'a, S>(pub &'a mut [S]);
 
 impl<'a, S: SampleType> RowOut for PixelOut<'a, S> {
     const CHANNELS: usize = 3;
-    const SATURATES: bool = S::SATURATES;
+    const SATURATES: bool = !S::NORMALIZED;
     type Place = &'a mut [[S; BLOCK]; 3];
     type Rest = &'a mut [S];
+
+    #[inline(always)]
+    fn split_off(&mut self, pixels: usize) -> Self {
+        PixelOut(split_off(&mut self.0, 3 * pixels))
+    }
 
     #[inline(always)]
     fn places(self) -> (impl ExactSizeIterator<Item = Self::Place>, Option<Self::Rest>) {

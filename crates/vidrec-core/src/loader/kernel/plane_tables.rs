@@ -28,7 +28,7 @@ impl PlaneTables {
     /// The frame pixels under the samples that count.
     pub fn region(&self, frame: (u32, u32)) -> Region {
         let (x, width) = self.columns.source();
-        let (y, bottom) = self.rows.reach();
+        let (y, bottom) = self.rows.reach;
         let end = |samples: u32, side: u32| (samples * self.step).min(side);
         let (x, right) = (x * self.step, end(x + width as u32, frame.0));
         let (y, bottom) = (y * self.step, end(bottom, frame.1));
@@ -218,7 +218,7 @@ impl ColumnTable {
 #[derive(Debug, Clone)]
 pub(super) struct RowTable {
     /// The range of rows that count: the first, and the one after the last.
-    reach: (u32, u32),
+    pub reach: (u32, u32),
     /// For each row of the picture, its first row and the end of its part of `others`.
     rows: Vec<(u32, usize)>,
     others: Vec<Other>,
@@ -266,11 +266,6 @@ impl RowTable {
     #[cfg(test)]
     pub fn taps(&self) -> usize {
         (0..self.rows.len()).map(|y| 1 + self.row(y).1.len()).max().unwrap_or(1)
-    }
-
-    /// The range of the plane's rows that count: the first, and the one after the last.
-    pub fn reach(&self) -> (u32, u32) {
-        self.reach
     }
 
     /// The plane's rows that make row `y` of the picture: a first row, and others.

@@ -45,6 +45,13 @@ pub(crate) struct Span {
     pub scale: f64,
 }
 
+impl Span {
+    /// Whether the picture's pixels are the frame's own pixels along this axis.
+    pub fn is_copy(&self) -> bool {
+        self.scale == 1.0 && self.start.fract() == 0.0
+    }
+}
+
 /// The part of a frame that becomes the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct View {
@@ -68,14 +75,4 @@ pub(crate) enum DecodedForm {
     Planes(Scale),
     /// RGB.
     Rgb,
-}
-
-/// A part of a decoded frame.
-pub(crate) struct Decoded<'a> {
-    /// Luma and chroma, or red, green and blue.
-    pub planes: [&'a [u8]; 3],
-    /// The number of samples from one row of each plane to the next.
-    pub pitches: [usize; 3],
-    /// The pixel of the frame at which the planes begin.
-    pub origin: (u32, u32),
 }

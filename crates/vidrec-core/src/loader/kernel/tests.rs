@@ -8,7 +8,7 @@ use super::*;
 use vidrec_format::random::Random;
 use vidrec_jpeg::Pixels;
 use vidrec_jpeg::Planes;
-use vidrec_jpeg::{Decoder, Encoder, RegionDecoder, Scale};
+use vidrec_jpeg::{DecodedPart, Decoder, Encoder, RegionDecoder, Scale};
 
 /// All of `length` pixels from `start` on, as `out` pixels.
 fn whole(start: u32, length: u32, out: u32) -> Span {
@@ -32,7 +32,7 @@ fn noise((width, height): (u32, u32), half: bool, seed: u64) -> ([Vec<u8>; 3], [
 /// The picture of `tables` on one machine, in pixels of its channels.
 fn run_tables<S: SampleType>(machine: Machine, tables: &Kernel, planes: &[Vec<u8>; 3], pitches: [usize; 3]) -> Vec<S> {
     let mut out = vec![S::default(); tables.size.0 as usize * tables.size.1 as usize * tables.channels];
-    let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
+    let frame = DecodedPart { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
     pass::run_on(machine, tables, &frame, &mut Scratch::default(), PictureBuffer::pixels(&mut out, tables.channels));
     out
 }
@@ -177,7 +177,7 @@ proptest! {
         };
         let (pixels, mirrored) = (run(&view), run(&View { flip: !view.flip, ..view }));
         let mut out = vec![0f32; pixels.len()];
-        let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
+        let frame = DecodedPart { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
         let whole = (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32);
         let tables = Kernel::new(&target(size), &view, whole, Pixels::Other);
         pass::run_on(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut out, 3));
@@ -215,7 +215,7 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
             let mut planes = [const { Vec::new() }; 3];
             let cut = decoder.planes(&jpeg, tables.region, Scale::Full, &mut planes).unwrap();
             let pitch = cut.luma_pitch(Scale::Full);
-            let decoded = Decoded {
+            let decoded = DecodedPart {
                 planes: planes.each_ref().map(Vec::as_slice),
                 pitches: [pitch, pitch / 2, pitch / 2],
                 origin: (cut.region.x, cut.region.y),
@@ -284,7 +284,7 @@ fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
     let view = View { x: whole(0, 20, size.0), y: whole(0, 20, size.1), flip: false };
     let tables = Kernel::new(&target(size), &view, (20, 20), Pixels::Other);
     let (planes, pitches) = noise((20, 20), false, 1);
-    let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
+    let frame = DecodedPart { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
     let length = 37 * 5 * 3;
     let mut expected = vec![0f32; length];
     pass::run_on(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut expected, 3));
@@ -406,7 +406,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
     let mut planes = [const { Vec::new() }; 3];
     let cut = RegionDecoder::new().unwrap().planes(&jpeg, region, scale, &mut planes).unwrap();
     let pitch = cut.luma_pitch(scale);
-    let decoded = Decoded {
+    let decoded = DecodedPart {
         planes: planes.each_ref().map(Vec::as_slice),
         pitches: [pitch, pitch / 2, pitch / 2],
         origin: (cut.region.x, cut.region.y),

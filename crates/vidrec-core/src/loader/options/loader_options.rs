@@ -154,24 +154,12 @@ impl Default for LoaderOptions {
     }
 }
 
-/// The options of the samples of a source and a camera.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SampleOptions {
-    pub frames: Frames,
-    pub crop: Crop,
-    pub flip: f32,
-    pub color: ColorJitter,
-    pub normalize: Normalize,
-}
-
 /// The options of a loader, with those that each source of a mix and each camera has of its own.
 #[derive(Debug)]
 pub(crate) struct ResolvedOptions {
-    loader: LoaderOptions,
+    pub loader: LoaderOptions,
     /// The options of each source, for each of its cameras.
-    pub samples: Vec<SampleOptions>,
-    /// The tracks of each source.
-    pub tracks: Vec<BTreeMap<String, TrackWindow>>,
+    pub samples: Vec<LoaderOptions>,
 }
 
 impl Deref for ResolvedOptions {
@@ -183,14 +171,14 @@ impl Deref for ResolvedOptions {
 }
 
 impl ResolvedOptions {
-    /// Sets the order of samples.
-    pub fn set_order(&mut self, order: Order) {
-        self.loader.order = order;
-    }
-
     /// The number of clips of a sample: one of each camera.
     pub fn cameras_per_sample(&self) -> usize {
         self.cameras.as_ref().map_or(1, |cameras| cameras.names.len())
+    }
+
+    /// The options of the first camera of each source.
+    pub fn first_cameras(&self) -> impl Iterator<Item = &LoaderOptions> {
+        self.samples.iter().step_by(self.cameras_per_sample())
     }
 
     /// Width and height of the pictures of the first source; of [`Crop::SmartResize`], the smallest.
@@ -234,16 +222,7 @@ pub(crate) fn best_order(dataset: &Dataset) -> Order {
 impl LoaderOptions {
     /// Adds the options that each source of a mix has of its own. All must have been checked, and the order settled.
     pub(crate) fn resolve(self, own: &[OwnOptions]) -> ResolvedOptions {
-        let each = self.each(own);
-        let samples = |LoaderOptions { frames, crop, flip, color, normalize, .. }: &LoaderOptions| {
-            let normalize = normalize.unwrap_or(Normalize::NONE);
-            SampleOptions { frames: *frames, crop: crop.clone(), flip: *flip, color: *color, normalize }
-        };
-        ResolvedOptions {
-            samples: each.iter().flatten().map(samples).collect(),
-            tracks: each.into_iter().map(|mut cameras| cameras.swap_remove(0).tracks).collect(),
-            loader: self,
-        }
+        ResolvedOptions { samples: self.each(own).into_iter().flatten().collect(), loader: self }
     }
 
     /// The options that decide what is in the batches, by name. The order is not among them, because it may depend on

@@ -16,7 +16,7 @@ pub use cameras::{Cameras, CamerasCrop, OwnOptions};
 pub use crop::Crop;
 pub use frames::{Draws, Frames, ShortClips, Start, WindowPad};
 pub use loader_options::LoaderOptions;
-pub(crate) use loader_options::{ResolvedOptions, SampleOptions, best_order};
+pub(crate) use loader_options::{ResolvedOptions, best_order};
 pub use pictures::{ColorJitter, Dtype, Layout, Normalize, OnBadFrame};
 pub use prefetch::{DecodedCache, Prefetch};
 pub use tracks::{Missing, TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow};

@@ -5,7 +5,6 @@
 //! changed the object. A writer that is refused therefore reads the object, and may find what it wrote itself.
 
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,10 +25,10 @@ use vidrec_format::error::{Error, Result};
 /// The number of tries of a conditional write when other writers interfere.
 const CONFLICTS: u64 = 8;
 
-/// A new name for an object with which to probe what a store supports. Others may probe at the same time.
-fn probe_name() -> String {
-    format!(".vidrec-probe-{:016x}", RandomState::new().hash_one(std::process::id()))
-}
+/// The object that is used to probe what a store supports.
+const PROBE: &str = ".vidrec-probe";
+/// The number of probes of a store.
+const PROBES: u32 = 4;
 
 /// A folder in object storage.
 #[derive(Clone)]
@@ -135,8 +134,13 @@ impl Bucket {
         self.put_if(name, bytes, None)
     }
 
-    /// Like [`put_once`](Self::put_once), or replaces the version `of` of an object.
-    pub fn put_if(&self, name: &str, bytes: Vec<u8>, of: Option<Tag>) -> Result<bool> {
+    /// Replaces the version `of` of an object. Returns whether the object now has these bytes. If not, that version
+    /// no longer exists.
+    pub fn put_instead(&self, name: &str, bytes: Vec<u8>, of: &Tag) -> Result<bool> {
+        self.put_if(name, bytes, Some(of.clone()))
+    }
+
+    fn put_if(&self, name: &str, bytes: Vec<u8>, of: Option<Tag>) -> Result<bool> {
         let size = bytes.len() as u64;
         let payload = PutPayload::from(bytes);
         self.run(
@@ -151,40 +155,69 @@ impl Bucket {
     pub fn remove(&self, name: &str) -> Result<()> {
         self.run(name, Operation::Remove, 0, |client, request| async move {
             let store = &client.api.store;
-            if_found(client.run(&request, || store.delete(&request.key)).await).map(drop)
+            if_found(client.run(&request, || async { Ok(store.delete(&request.key).await?) }).await).map(drop)
         })
     }
 
-    /// Probes whether the store supports conditional writes: it must refuse a second object of the same name, and a
+    /// Probes whether the store supports conditional writes. It must refuse a second object of the same name, and a
     /// replacement of a version that does not exist.
+    ///
+    /// The probe object always has the same name, so that the next process removes what a killed process left.
+    /// Another publisher that probes at the same time can make a store look as if it lacked this support. The
+    /// opposite cannot happen. So a store is probed several times before it counts as lacking.
     pub fn has_conditions(&self) -> Result<bool> {
-        let name = probe_name();
-        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
-        let put = |(number, of): (usize, Option<Tag>)| {
-            let payload = PutPayload::from(format!("probe {number}"));
-            self.run(&name, Operation::Write, 0, |client, request| async move {
-                match client.put_if(&request, &payload, of).await {
-                    // The store does not know conditions.
-                    Err(e) if e.is(Kind::Unsupported) => Ok(true),
-                    other => other,
-                }
-            })
-        };
-        let accepted = [None, None, Some(no_version)].into_iter().enumerate().map(put).collect::<Result<Vec<_>>>();
-        let removed = self.remove(&name);
-        let accepted = accepted?;
-        removed?;
-        match accepted[..] {
-            [true, second, third] => Ok(!second && !third),
-            _ => Err(Error::lost("the server refuses an object with a new name").file(self.path(&name))),
+        let mut is_vacant = true;
+        for _ in 0..PROBES {
+            let found = self.probe();
+            let removed = self.remove(PROBE);
+            match found? {
+                // The store does not know conditions.
+                None => return removed.map(|()| false),
+                Some([true, false, false]) => return removed.map(|()| true),
+                Some([is_first, ..]) => is_vacant = is_first,
+            }
+            removed?;
         }
+        if is_vacant {
+            return Ok(false);
+        }
+        Err(Error::lost("the server keeps refusing an object with a new name").file(self.path(PROBE)))
+    }
+
+    /// Writes three objects of one name. Returns whether the server accepted each, or `None` if it says that it supports
+    /// no conditions.
+    fn probe(&self) -> Result<Option<[bool; 3]>> {
+        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
+        let mut accepted = [false; 3];
+        for (accepted, (text, of)) in accepted.iter_mut().zip([
+            ("the first object", None),
+            ("the second one", None),
+            ("a third one", Some(no_version)),
+        ]) {
+            let payload = PutPayload::from_static(text.as_bytes());
+            let put = self.run(PROBE, Operation::Write, 0, |client, request| async move {
+                match client.put_if(&request, &payload, of).await {
+                    Err(e) if e.is(Kind::Unsupported) => Ok(None),
+                    other => other.map(Some),
+                }
+            });
+            match put? {
+                None => return Ok(None),
+                Some(is_accepted) => *accepted = is_accepted,
+            }
+        }
+        Ok(Some(accepted))
+    }
+
+    /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
+    pub fn remove_probe(&self) -> Result<()> {
+        if self.look(PROBE)?.is_some() { self.remove(PROBE) } else { Ok(()) }
     }
 
     /// Writes an object and removes it, to find out what is wrong before the work begins.
     pub fn try_to_write(&self) -> Result<()> {
-        let name = probe_name();
-        self.put(&name, b"vidrec tries whether it may write here".to_vec())?;
-        self.remove(&name)
+        self.put(PROBE, b"vidrec tries whether it may write here".to_vec())?;
+        self.remove(PROBE)
     }
 
     /// Counters of requests and bytes so far.
@@ -253,7 +286,7 @@ impl StoreClient {
                 {
                     Ok(false)
                 }
-                other => other.map(|_| true),
+                other => Ok(other.map(|_| true)?),
             }
         })
         .await

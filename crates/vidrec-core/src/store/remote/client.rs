@@ -232,7 +232,7 @@ impl Timeouts {
         format!("{} ms", self.silence.as_millis().max(1))
     }
 
-    /// How object_store repeats requests.
+    /// The policy by which object_store repeats requests.
     pub fn retries(&self) -> RetryConfig {
         let longest = Duration::from_secs(5).min(self.timeout / 8).max(Duration::from_millis(1));
         let (init_backoff, max_backoff) = (Duration::from_millis(100).min(longest), longest);

@@ -88,7 +88,7 @@ struct Entry {
     path: String,
     #[serde(flatten)]
     content: Content,
-    /// What git has only a pointer to.
+    /// The contents to which git has only a pointer.
     lfs: Option<Content>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Item {
     proof: Proof,
 }
 
-/// What `dataset.json` says about the contents of a file.
+/// The contents of a file, as `dataset.json` describes them.
 #[derive(Debug)]
 enum Proof {
     Sha256(String),

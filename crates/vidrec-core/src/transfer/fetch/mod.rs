@@ -36,7 +36,7 @@ pub(crate) use item::{Item, items};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FetchOptions {
-    /// How the remote data set is read.
+    /// The options for reading the remote data set.
     pub storage: Storage,
     /// Replace another, existing data set. Off by default: such a data set is an error.
     pub overwrite: bool,

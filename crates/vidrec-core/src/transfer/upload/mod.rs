@@ -1,11 +1,15 @@
 //! Uploads of data sets to object storage. All of them are written to local disk first.
 //!
 //! ```text
+//! options  what is asked for, and the result
+//! local    the files of a local data set, and the proof of each while it is read
 //! place    the destination: its contents, whether the store keeps publishers apart, the commit
-//! push     from a folder to the location, several files at a time
+//! push     from the folder to the location, several files at a time
 //! output   the output of a command that goes to object storage, by way of a scratch folder
 //! ```
 
+mod local;
+mod options;
 mod output;
 mod place;
 mod push;
@@ -15,6 +19,6 @@ pub use output::{own_folder_for, remove_published};
 #[doc(hidden)]
 pub use place::Place;
 
+pub use options::{PushOptions, PushReport, RemoteOutput};
 pub use output::{write_remote, write_remote_parts};
-pub use place::PushOptions;
-pub use push::{PushReport, RemoteOutput, push};
+pub use push::push;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::options::{PushReport, RemoteOutput};
 use super::place::{Place, check_store};
-use super::push::{PushReport, RemoteOutput, push};
+use super::push::push_all;
 use crate::progress::ProgressFn;
 use crate::store::disk::{FolderLock, folder, private};
 use crate::store::location::is_remote;
@@ -66,7 +67,8 @@ pub fn write_remote<T>(
 }
 
 /// Like [`write_remote`], for a `write` that makes several data sets, each in a folder. They go to folders of the
-/// same names at `location`, one after the other. The reports are in the order of the names.
+/// same names at `location`: first all their files, then each `dataset.json`. The reports are in the order of the
+/// names.
 ///
 /// # Errors
 ///
@@ -100,10 +102,9 @@ fn within_scratch<T>(
 ) -> Result<(T, Vec<PushReport>)> {
     let scratch = Scratch::take(options.scratch.as_deref(), location)?;
     let out = scratch.output();
-    let done: Result<(T, Vec<PushReport>)> = write(&out).and_then(|written| {
-        let (pairs, options) = (what(&out)?, options.push());
-        let reports = pairs.iter().map(|(set, location)| push(set, location, &options, progress));
-        Ok((written, reports.collect::<Result<_>>()?))
+    let done = write(&out).and_then(|written| {
+        let reports = push_all(&what(&out)?, &options.push(), progress)?;
+        Ok((written, reports))
     });
     match done {
         Ok((written, mut reports)) => {

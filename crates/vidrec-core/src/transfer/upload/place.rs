@@ -1,26 +1,17 @@
 //! The destination of a data set: its contents, whether the store keeps publishers apart, and the commit.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use super::options::{PushOptions, PushReport};
 use crate::store::remote::{Bucket, Tag};
-use crate::store::storage::Storage;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
 use vidrec_format::limits;
 
-/// Options of [`push`](crate::transfer::upload::push).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PushOptions {
-    /// How to reach the storage. Its cache is not used.
-    pub storage: Storage,
-    /// Replace another, existing data set. Off by default: such a data set is an error.
-    pub overwrite: bool,
-    /// The caller states that nobody else publishes at this location at the same time, so the store need not keep
-    /// publishers apart. Off by default: a store that cannot keep them apart is refused.
-    pub only_publisher: bool,
-}
+/// The object that lists files of replaced data sets that are not removed yet, as a JSON list.
+const OUTDATED: &str = ".vidrec-outdated.json";
 
 /// The destination of a data set.
 pub struct Place {
@@ -61,12 +52,19 @@ impl Place {
         check_store(&self.bucket, self.options.only_publisher)
     }
 
-    /// Turns the objects that `dataset.json` lists into a data set, in one step.
+    /// Turns the objects that `dataset.json` lists into a data set, in one step. Before that, it records the objects
+    /// to remove afterwards, so that the next push removes them if this one is killed.
     pub fn commit(&self, listing: &[u8]) -> Result<()> {
+        let (outdated, noted) = self.outdated()?;
+        if outdated != noted {
+            let note = serde_json::to_vec(&outdated).map_err(|e| Error::internal(format!("outdated files: {e}")))?;
+            self.bucket.put(OUTDATED, note)?;
+        }
         let bytes = listing.to_vec();
         let is_done = match &self.there {
             _ if self.options.only_publisher => self.bucket.put(FILE_NAME, bytes).map(|()| true),
-            there => self.bucket.put_if(FILE_NAME, bytes, there.as_ref().map(|(_, tag)| tag.clone())),
+            Some((_, tag)) => self.bucket.put_instead(FILE_NAME, bytes, tag),
+            None => self.bucket.put_once(FILE_NAME, bytes),
         };
         if is_done? {
             return Ok(());
@@ -75,28 +73,41 @@ impl Place {
         Err(e.help("look at it first; the uploaded files do not belong to it, and remain"))
     }
 
-    /// Removes the objects that only the replaced data set had. The data set `now` must be committed. Returns how many
-    /// objects it removed, and what it could not do.
-    pub fn tidy(&self, now: &DatasetJson) -> (u64, Vec<String>) {
-        let Some((there, _)) = &self.there else { return Default::default() };
-        let there = match DatasetJson::prove(there) {
-            Ok(there) => there,
-            Err(e) => {
-                let note = format!("vidrec could not read the replaced dataset.json, so its files remain: {e}");
-                return (0, vec![note]);
-            }
-        };
-        let (listed, mut removed): (HashSet<&FileName>, _) = (now.file_names().collect(), 0);
-        for name in there.file_names().filter(|name| name.is_given() && !listed.contains(name)) {
-            if let Err(e) = self.bucket.remove(name) {
-                return (
-                    removed,
-                    vec![format!("files that only the replaced data set had remain, from {name} on: {e}")],
-                );
-            }
-            removed += 1;
+    /// Removes objects that only replaced data sets had. The data set `now` must be committed.
+    pub fn tidy(&self, now: &DatasetJson, report: &mut PushReport) {
+        if let Some(Err(e)) = self.there.as_ref().map(|(old, _)| DatasetJson::prove(old)) {
+            report.notes.push(format!("vidrec could not read the replaced dataset.json, so its files remain: {e}"));
         }
-        (removed, Vec::new())
+        if let Err(e) = self.try_to_tidy(now, report) {
+            report.notes.push(format!("a file of a replaced data set remains until the next push: {e}"));
+        }
+    }
+
+    fn try_to_tidy(&self, now: &DatasetJson, report: &mut PushReport) -> Result<()> {
+        let (outdated, noted) = self.outdated()?;
+        let listed: HashSet<&FileName> = now.file_names().collect();
+        for name in outdated.iter().filter(|name| !listed.contains(name)) {
+            self.bucket.remove(name)?;
+            report.removed += 1;
+        }
+        if !noted.is_empty() {
+            self.bucket.remove(OUTDATED)?;
+        }
+        // If there was no data set, this push has just used the probe object and removed it.
+        if self.there.is_some() { self.bucket.remove_probe() } else { Ok(()) }
+    }
+
+    /// The files of the data set that existed at the beginning, and files of earlier ones that killed pushes have not
+    /// removed. The second set contains those that are already recorded.
+    fn outdated(&self) -> Result<(BTreeSet<FileName>, BTreeSet<FileName>)> {
+        // If there was no data set, nothing was replaced, and nothing is recorded.
+        let Some((there, _)) = &self.there else { return Ok(Default::default()) };
+        let noted = self.bucket.read(OUTDATED, limits::MAX_META_BYTES)?;
+        let noted = noted.and_then(|(bytes, _)| serde_json::from_slice::<BTreeSet<FileName>>(&bytes).ok());
+        let noted: BTreeSet<FileName> = noted.into_iter().flatten().filter(FileName::is_given).collect();
+        let listed = DatasetJson::prove(there).ok();
+        let listed = listed.iter().flat_map(DatasetJson::file_names).filter(|name| name.is_given());
+        Ok((listed.cloned().chain(noted.iter().cloned()).collect(), noted))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::portable::*;
-use super::scaling::{Scaled, Scaling};
+use crate::encode::order::{Scaled, Scaling};
 
 /// Proof that the machine has AVX2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

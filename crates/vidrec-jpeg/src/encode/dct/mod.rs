@@ -8,9 +8,8 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod portable;
-mod scaling;
 
-pub(super) use scaling::{Scaled, Scaling, scaling};
+pub(super) use super::order::{Scaled, Scaling, scaling};
 
 /// The forward DCT of one kind of machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use super::scaling::{Scaled, Scaling};
+use crate::encode::order::{Scaled, Scaling};
 
 type Line = [f32; 8];
 

@@ -11,7 +11,7 @@ use crate::track::TrackSpec;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
-/// What vidrec took the columns of a manifest for. If a manifest has no header line, its columns are named by
+/// The meaning that vidrec gave the columns of a manifest. If a manifest has no header line, its columns are named by
 /// number, as in `column 1`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]

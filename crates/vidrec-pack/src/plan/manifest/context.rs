@@ -199,23 +199,23 @@ fn row_tracks(
     }
     // A remote root is for the videos. Files of values must be on this machine.
     let root = if is_remote(root) { file.parent().unwrap_or(Path::new("")) } else { root };
-    let given = |column: &str, is_picture: bool| {
-        let given = cells.get(column).map(|value| given(root, value, is_picture));
-        given.transpose().map_err(|what| (column.to_owned(), what))
+    let input = |column: &str, is_picture: bool| {
+        let input = cells.get(column).map(|value| track_input(root, value, is_picture));
+        input.transpose().map_err(|what| (column.to_owned(), what))
     };
     let mut row = Vec::new();
     for spec in specs {
         let mut columns = spec.columns();
         let is_picture = matches!(spec.kind, Some(TrackType::U8 | TrackType::U16));
-        let values = columns.next().map(|column| given(column, is_picture)).transpose()?.flatten();
-        let times = columns.next().map(|column| given(column, false)).transpose()?.flatten();
+        let values = columns.next().map(|column| input(column, is_picture)).transpose()?.flatten();
+        let times = columns.next().map(|column| input(column, false)).transpose()?.flatten();
         row.push(values.map(|values| TrackCell { values, times }));
     }
     Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row })))
 }
 
 /// `is_picture` says that texts in a list name pictures, because the type of the track is one of numbers.
-fn given(root: &Path, value: &Value, is_picture: bool) -> Result<TrackInput, String> {
+fn track_input(root: &Path, value: &Value, is_picture: bool) -> Result<TrackInput, String> {
     let place = |name: &str| -> PathBuf { roots::below(root, &source_name::to_path(name)) };
     let names = match value {
         Value::Array(_) if is_picture => serde_json::from_value::<Vec<String>>(value.clone()).ok(),

@@ -25,9 +25,9 @@ pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Res
             Err(Error::usage("the file has no names, so values=NAME finds nothing in it"))
         }
         (Content::One(values), TrackSpecTiming::Times(column)) => {
-            let given = cell.times.as_ref();
-            let given = given.ok_or_else(|| Error::usage(format!("the row has no times in column {column:?}")))?;
-            let times = match content(spec, given, how).map_err(|e| Error::usage(format!("times: {given}: {e:#}")))? {
+            let input = cell.times.as_ref();
+            let input = input.ok_or_else(|| Error::usage(format!("the row has no times in column {column:?}")))?;
+            let times = match content(spec, input, how).map_err(|e| Error::usage(format!("times: {input}: {e:#}")))? {
                 Content::One(times) => times,
                 _ => return Err(Error::usage("times must be a list or an .npy file")),
             };
@@ -46,22 +46,22 @@ pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Res
     }
 }
 
-fn content(spec: &TrackSpec, given: &TrackInput, how: OpenFile<'_>) -> Result<Content> {
+fn content(spec: &TrackSpec, input: &TrackInput, how: OpenFile<'_>) -> Result<Content> {
     let is_spans = spec.timing == TrackSpecTiming::Spans;
-    let path = match given {
+    let path = match input {
         TrackInput::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
         TrackInput::File(path) => path,
         TrackInput::Folder(_) | TrackInput::Pictures(_) | TrackInput::Video(..) => {
             return Err(Error::usage("pictures cannot be times"));
         }
     };
-    let wanted = |name: &str| {
+    let is_needed = |name: &str| {
         let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);
         spec.values.is_empty() || is_time || spec.values.iter().any(|value| value == name)
     };
     match ending(path).as_str() {
         "npy" => npy::read(&bytes(path, how)?).map(Content::One),
-        "npz" => npy::read_npz(&bytes(path, how)?, &wanted).map(Content::Named),
+        "npz" => npy::read_npz(&bytes(path, how)?, &is_needed).map(Content::Named),
         "csv" => table::read_csv(&bytes(path, how)?, b',').map(Content::Named),
         "tsv" => table::read_csv(&bytes(path, how)?, b'\t').map(Content::Named),
         "json" => {

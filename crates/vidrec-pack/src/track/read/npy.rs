@@ -2,15 +2,65 @@
 
 use std::io::{Cursor, Read};
 
+use serde::Deserialize;
 use zip::ZipArchive;
 
 use super::open::MAX_BYTES;
 use super::table::Table;
 use crate::track::array::Array;
 use vidrec_core::dataset::writer::TrackValues;
-use vidrec_core::npy::Header;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
+
+/// The longest header. NumPy's own are below 200 bytes, and an array has at most 32 dimensions.
+const MAX_HEADER: usize = 64 << 10;
+
+/// The header of an array, which NumPy writes as a Python dict.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    /// The type of its numbers, such as `<f4`.
+    descr: String,
+    /// Whether the first index changes fastest.
+    fortran_order: bool,
+    /// The length of each dimension.
+    shape: Vec<usize>,
+}
+
+impl Header {
+    /// Returns the header of a file of version 1.0, 2.0 or 3.0, and the bytes of its numbers.
+    ///
+    /// The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. Only the syntax that NumPy writes
+    /// is understood.
+    fn read(bytes: &[u8]) -> Result<(Self, &[u8])> {
+        let fault = |what: &str| Error::usage(format!("vidrec cannot read this .npy file: {what}"));
+        let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(|| fault("it does not begin with NumPy's magic"))?;
+        let short = || fault("its header is cut off");
+        let (length, rest) = match rest.split_first_chunk::<2>().ok_or_else(short)? {
+            ([1, 0], rest) => {
+                let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
+                (usize::from(u16::from_le_bytes(*length)), rest)
+            }
+            ([2 | 3, 0], rest) => {
+                let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
+                (u32::from_le_bytes(*length) as usize, rest)
+            }
+            ([major, minor], _) => return Err(fault(&format!("its version is {major}.{minor}"))),
+        };
+        if length > MAX_HEADER {
+            return Err(fault("its header is too long").found(length));
+        }
+        let (header, data) = rest.split_at_checked(length).ok_or_else(short)?;
+        let mut json = String::from_utf8_lossy(header).trim().to_owned();
+        for (python, text) in
+            [("'", "\""), ("(", "["), (")", "]"), ("True", "true"), ("False", "false"), (", }", "}"), (",]", "]")]
+        {
+            json = json.replace(python, text);
+        }
+        let header = serde_json::from_str(&json);
+        Ok((header.map_err(|e| fault("its header is not one that NumPy writes").found(e))?, data))
+    }
+}
 
 /// Reads an array.
 pub(super) fn read(bytes: &[u8]) -> Result<Array> {
@@ -145,6 +195,11 @@ pub(super) mod tests {
             let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }          \n";
             let array = read(&file(version, header, &data)).unwrap();
             assert_eq!((array.values, array.shape), (TrackValues::F32(vec![1.5, -2.0, 3.0, 4.0]), vec![2, 2]));
+        }
+        // NumPy 1.13 wrote headers without spaces at the end, and any shape.
+        for (shape, text) in [(&[][..], "()"), (&[1][..], "(1,)"), (&[1, 1, 1][..], "(1, 1, 1)")] {
+            let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {text}, }}\n");
+            assert_eq!(read(&file(1, &header, &[0; 4])).unwrap().shape, shape);
         }
         let row = |kind: &str, n: usize, data: &[u8]| {
             let header = format!("{{'descr': '{kind}', 'fortran_order': True, 'shape': ({n},), }}\n");

@@ -11,7 +11,7 @@ use vidrec_format::words::{serde_by_text, unknown_variant};
 /// The sample rates that FFmpeg resamples to in practice.
 const RATES: std::ops::RangeInclusive<u32> = 1000..=384_000;
 
-/// How sound is stored: resampled, as whole numbers of 16 bits.
+/// The options for storing sound: resampled, as whole numbers of 16 bits.
 ///
 /// Most data sets of speech and sound have 16 bits, and 16 bits take half the bytes of 32-bit floats.
 ///
@@ -23,7 +23,7 @@ pub struct AudioOptions {
     pub rate: u32,
     /// Which channels to store. Default: one.
     pub channels: AudioChannels,
-    /// How the samples are stored. Default: as FLAC where that takes fewer bytes, of which readers get the same samples.
+    /// The coding of the samples. Default: as FLAC where that takes fewer bytes, of which readers get the same samples.
     pub coding: SoundCoding,
 }
 

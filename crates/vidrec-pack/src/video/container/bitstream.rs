@@ -154,7 +154,7 @@ fn jpeg(data: &[u8]) -> Option<PacketInfo> {
             0xc4 => codes = true,
             0xc0 | 0xdd => {}
             0xe0 if segment.starts_with(b"JFIF\0") => {}
-            // What FFmpeg's encoder says of itself.
+            // FFmpeg's encoder names itself like this.
             0xfe if segment.starts_with(b"Lavc") => {}
             _ => return None,
         }

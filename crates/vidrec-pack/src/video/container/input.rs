@@ -19,7 +19,6 @@ use super::stream::{StreamInfo, encryption, matrix_from_exif};
 use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
 use crate::video::ffmpeg;
 use crate::video::ffmpeg::LoggedErrors;
-use vidrec_core::exif::exif;
 use vidrec_format::error::Error;
 
 /// The number of bytes that FFmpeg reads from the file at a time.
@@ -55,7 +54,7 @@ pub(crate) struct Input {
     file_bytes: u64,
     failure: ReadFailure,
     logged: LoggedErrors,
-    /// What EXIF says of a PNG or WebP picture. FFmpeg says the same of a JPEG, with each frame.
+    /// The EXIF data of a PNG or WebP picture. FFmpeg says the same of a JPEG, with each frame.
     display_matrix: Option<[i32; 9]>,
 }
 
@@ -102,7 +101,7 @@ impl Input {
     fn open_any(file: &VideoFile, deadline: &Deadline) -> Result<Self, VideoError> {
         let mut source = file.open()?;
         let start = source.refuse_others()?;
-        let display_matrix = exif(&mut source).and_then(|exif| matrix_from_exif(&exif));
+        let display_matrix = vidrec_jpeg::png_or_webp_exif(&mut source).and_then(|exif| matrix_from_exif(&exif));
         let _ = source.rewind();
         source.failure.check(Stage::Open)?;
         let (file_bytes, failure) = (source.bytes, source.failure.clone());

@@ -20,7 +20,7 @@ use vidrec_format::limits;
 /// After this many consecutive errors without a frame, vidrec stops draining a decoder.
 const MAX_FLUSH_ERRORS: u32 = 1000;
 
-/// What decoders check for, besides errors that stop them: checksums, and violations of the standard that "have
+/// The faults that decoders check for, besides errors that stop them: checksums, and violations of the standard that "have
 /// not been seen in the wild" (FFmpeg's words for `careful`).
 ///
 /// The other flags found nothing more in files with flipped bits. They also report legal data as errors:

@@ -10,71 +10,131 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::track::payload::{TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
 
-/// Copies the picked values as they are stored, and zeros for missing ones. A value has `dims` numbers in `out`: its own, and
-/// then zeros.
-pub(super) fn stored(
-    schema: &TrackSchema,
-    all: &Values<'_>,
-    picks: &[Option<Pick>],
-    dims: usize,
-    out: &mut [u8],
-) -> Result<()> {
-    let each = schema.value_bytes().unwrap_or(1) as usize;
-    let room = each / schema.numbers_per_value().max(1) * dims;
-    if room < each || out.len() != room * picks.len() {
-        return Err(no_room());
-    }
-    for (to, pick) in out.chunks_exact_mut(room.max(1)).zip(picks) {
-        let (to, zeros) = to.split_at_mut(each);
-        match pick {
-            Some(pick) => to.copy_from_slice(value(&all.bytes, all.place(pick.at), each)?),
-            None => to.fill(0),
-        }
-        zeros.fill(0);
-    }
-    from_le(schema.kind, out);
-    Ok(())
+/// The values of a track that a sample has.
+pub(super) struct PickedValues<'a> {
+    pub schema: &'a TrackSchema,
+    pub all: &'a Values<'a>,
+    pub picks: &'a [Option<Pick>],
+    /// The number of numbers that a value has in a batch: its own, and then zeros.
+    pub dims: usize,
 }
 
-/// Copies the pixels of the picked values, which are pictures, that a sample shows, and zeros for missing ones. A stored
-/// picture shows the same scene as a frame, whatever its size.
-pub(super) fn seen(
-    schema: &TrackSchema,
-    all: &Values<'_>,
-    picks: &[Option<Pick>],
-    sample: &SampleSpec<'_>,
-    out: &mut [u8],
-) -> Result<()> {
-    let sides: Vec<usize> = schema.shape.iter().map(|&side| side as usize).collect();
-    let [height, width, ..] = sides[..] else {
-        return Err(Error::internal("a picture without rows and columns"));
-    };
-    let (frame, [left, top, w, h]) = sample.frame_size().zip(sample.params.window).ok_or_else(|| {
-        let e = Error::usage("the frames of the clip differ in size, so no track can follow them");
-        e.in_clip(sample.clip.ordinal()).help("omit follow of the track, or leave the clip out")
-    })?;
-    let mut columns = axis((left, w), sample.size.0, frame.0, width);
-    if sample.params.flip {
-        columns.reverse();
+impl PickedValues<'_> {
+    /// Copies the values as they are stored.
+    pub fn stored(&self, out: &mut [u8]) -> Result<()> {
+        let each = self.schema.value_bytes().unwrap_or(1) as usize;
+        let room = each / self.schema.numbers_per_value().max(1) * self.dims;
+        self.write(out, (each, room), |to, pick| {
+            to.copy_from_slice(value(&self.all.bytes, self.all.place(pick.at), each)?);
+            Ok(())
+        })?;
+        from_le(self.schema.kind, out);
+        Ok(())
     }
-    let rows = axis((top, h), sample.size.1, frame.1, height);
-    let each = schema.value_bytes().unwrap_or(1) as usize;
-    let pixel = each / (height * width);
-    for (to, pick) in out.chunks_exact_mut(pixel * columns.len() * rows.len()).zip(picks) {
-        let Some(pick) = pick else {
-            to.fill(0);
-            continue;
+
+    /// Copies the pixels of values, which are pictures, that a sample shows. A stored picture shows the same scene as a
+    /// frame, whatever its size.
+    pub fn seen(&self, sample: &SampleSpec<'_>, out: &mut [u8]) -> Result<()> {
+        let sides: Vec<usize> = self.schema.shape.iter().map(|&side| side as usize).collect();
+        let [height, width, ..] = sides[..] else {
+            return Err(Error::internal("a picture without rows and columns"));
         };
-        let from = value(&all.bytes, all.place(pick.at), each)?;
-        for (to, &row) in to.chunks_exact_mut(pixel * columns.len()).zip(&rows) {
-            let from = value(from, row, pixel * width)?;
-            for (to, &column) in to.chunks_exact_mut(pixel).zip(&columns) {
-                to.copy_from_slice(value(from, column, pixel)?);
+        let (frame, [left, top, w, h]) = sample.frame_size().zip(sample.params.window).ok_or_else(|| {
+            let e = Error::usage("the frames of the clip differ in size, so no track can follow them");
+            e.in_clip(sample.clip.ordinal()).help("omit follow of the track, or leave the clip out")
+        })?;
+        let mut columns = axis((left, w), sample.size.0, frame.0, width);
+        if sample.params.flip {
+            columns.reverse();
+        }
+        let rows = axis((top, h), sample.size.1, frame.1, height);
+        let each = self.schema.value_bytes().unwrap_or(1) as usize;
+        let pixel = each / (height * width);
+        let room = pixel * columns.len() * rows.len();
+        self.write(out, (room, room), |to, pick| {
+            let from = value(&self.all.bytes, self.all.place(pick.at), each)?;
+            for (to, &row) in to.chunks_exact_mut(pixel * columns.len()).zip(&rows) {
+                let from = value(from, row, pixel * width)?;
+                for (to, &column) in to.chunks_exact_mut(pixel).zip(&columns) {
+                    to.copy_from_slice(value(from, column, pixel)?);
+                }
             }
+            Ok(())
+        })?;
+        from_le(self.schema.kind, out);
+        Ok(())
+    }
+
+    /// Interpolates between values and normalizes them: to `f64` or `f32`.
+    pub fn computed(&self, normalize: Option<&TrackNormalize>, kind: TrackType, out: &mut [u8]) -> Result<()> {
+        match kind {
+            TrackType::F64 => self.write_computed::<f64>(normalize, |x| x, out),
+            _ => self.write_computed::<f32>(normalize, |x| x as f32, out),
         }
     }
-    from_le(schema.kind, out);
-    Ok(())
+
+    fn write_computed<F: TrackNumber>(
+        &self,
+        normalize: Option<&TrackNormalize>,
+        rounded: impl Fn(f64) -> F,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let out = bytemuck::try_cast_slice_mut(out).map_err(|_| no_room())?;
+        match self.schema.kind {
+            TrackType::F64 => self.write_floats::<f64, F>(normalize, rounded, out),
+            TrackType::F32 => self.write_floats::<f32, F>(normalize, rounded, out),
+            TrackType::I16 => self.write_floats::<i16, F>(normalize, rounded, out),
+            TrackType::I32 => self.write_floats::<i32, F>(normalize, rounded, out),
+            TrackType::I64 => self.write_floats::<i64, F>(normalize, rounded, out),
+            TrackType::U8 | TrackType::Bool => self.write_floats::<u8, F>(normalize, rounded, out),
+            TrackType::U16 => self.write_floats::<u16, F>(normalize, rounded, out),
+            TrackType::Utf8 => Err(Error::internal("texts between texts")),
+        }
+    }
+
+    fn write_floats<T: TrackNumber, F: TrackNumber>(
+        &self,
+        normalize: Option<&TrackNormalize>,
+        rounded: impl Fn(f64) -> F,
+        out: &mut [F],
+    ) -> Result<()> {
+        let (numbers, each) = (numbers::<T>(&self.all.bytes), self.schema.numbers_per_value());
+        let normalized = |(place, x)| rounded(normalize.map_or(x, |normalize| normalize.apply(place, x)));
+        self.write(out, (each, self.dims), |to, pick| {
+            let (first, toward) = (value(&numbers, self.all.place(pick.at), each)?, pick.toward);
+            let first = first.iter().map(|n| n.to_f64());
+            if toward == 0.0 {
+                to.iter_mut().zip(first.enumerate().map(normalized)).for_each(|(to, x)| *to = x);
+                return Ok(());
+            }
+            let next = value(&numbers, self.all.place(pick.at + 1), each)?;
+            let between = first.zip(next).map(|(a, b)| a + (b.to_f64() - a) * toward);
+            to.iter_mut().zip(between.enumerate().map(normalized)).for_each(|(to, x)| *to = x);
+            Ok(())
+        })
+    }
+
+    /// Calls `write` for the place of each value, which has `each` elements. Writes zeros up to `room` elements, and for
+    /// missing values.
+    fn write<T: Pod>(
+        &self,
+        out: &mut [T],
+        (each, room): (usize, usize),
+        write: impl Fn(&mut [T], &Pick) -> Result<()>,
+    ) -> Result<()> {
+        if room < each || out.len() != room * self.picks.len() {
+            return Err(no_room());
+        }
+        for (to, pick) in out.chunks_exact_mut(room.max(1)).zip(self.picks) {
+            let (to, zeros) = to.split_at_mut(each);
+            zeros.fill(T::zeroed());
+            match pick {
+                Some(pick) => write(to, pick)?,
+                None => to.fill(T::zeroed()),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The stored pixel along an axis that each of `out` pixels shows: the one in which its center lies.
@@ -93,76 +153,6 @@ fn from_le(kind: TrackType, out: &mut [u8]) {
     if cfg!(target_endian = "big") {
         out.chunks_mut(kind.number_bytes().unwrap_or(1) as usize).for_each(<[u8]>::reverse);
     }
-}
-
-/// Interpolates between the picked values and normalizes them: to `f64` or `f32`. Writes zeros for missing ones. A value has
-/// `dims` numbers in `out`: its own, and then zeros.
-pub(super) fn computed(
-    schema: &TrackSchema,
-    all: &Values<'_>,
-    picks: &[Option<Pick>],
-    normalize: Option<&TrackNormalize>,
-    (dims, kind): (usize, TrackType),
-    out: &mut [u8],
-) -> Result<()> {
-    let float = floats(schema.kind, &all.bytes)?;
-    let each = schema.numbers_per_value();
-    let number = |pick: &Pick, place: usize| -> Result<f64> {
-        let of = |at: usize| float(all.place(at) * each + place).ok_or_else(beyond);
-        let x = match pick.toward {
-            0.0 => of(pick.at)?,
-            toward => {
-                let (a, b) = (of(pick.at)?, of(pick.at + 1)?);
-                a + (b - a) * toward
-            }
-        };
-        Ok(normalize.map_or(x, |normalize| normalize.apply(place, x)))
-    };
-    match kind {
-        TrackType::F64 => write::<f64>(picks, (each, dims), typed(out)?, |pick, place| number(pick, place)),
-        _ => write::<f32>(picks, (each, dims), typed(out)?, |pick, place| Ok(number(pick, place)? as f32)),
-    }
-}
-
-/// Writes the numbers of each picked value, and zeros after them and for missing ones.
-fn write<F: TrackNumber>(
-    picks: &[Option<Pick>],
-    (each, dims): (usize, usize),
-    out: &mut [F],
-    number: impl Fn(&Pick, usize) -> Result<F>,
-) -> Result<()> {
-    out.fill(F::zeroed());
-    for (to, pick) in out.chunks_exact_mut(dims.max(1)).zip(picks) {
-        let Some(pick) = pick else { continue };
-        for (place, to) in to.get_mut(..each).ok_or_else(no_room)?.iter_mut().enumerate() {
-            *to = number(pick, place)?;
-        }
-    }
-    Ok(())
-}
-
-/// A function that returns the number at a place as a float.
-type Float<'a> = Box<dyn Fn(usize) -> Option<f64> + 'a>;
-
-fn floats(kind: TrackType, bytes: &[u8]) -> Result<Float<'_>> {
-    fn of<T: TrackNumber>(bytes: &[u8], float: fn(T) -> f64) -> Float<'_> {
-        let numbers = numbers::<T>(bytes);
-        Box::new(move |at| numbers.get(at).copied().map(float))
-    }
-    Ok(match kind {
-        TrackType::F64 => of::<f64>(bytes, |n| n),
-        TrackType::F32 => of::<f32>(bytes, f64::from),
-        TrackType::I16 => of::<i16>(bytes, f64::from),
-        TrackType::I32 => of::<i32>(bytes, f64::from),
-        TrackType::I64 => of::<i64>(bytes, |n| n as f64),
-        TrackType::U8 | TrackType::Bool => of::<u8>(bytes, f64::from),
-        TrackType::U16 => of::<u16>(bytes, f64::from),
-        TrackType::Utf8 => return Err(Error::internal("texts between texts")),
-    })
-}
-
-fn typed<T: Pod>(out: &mut [u8]) -> Result<&mut [T]> {
-    bytemuck::try_cast_slice_mut(out).map_err(|_| no_room())
 }
 
 /// Value `at` of values of `each` elements.

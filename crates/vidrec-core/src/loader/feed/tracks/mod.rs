@@ -4,12 +4,12 @@ mod gather;
 mod times;
 mod track_plan;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::sample_spec::SampleSpec;
 use crate::dataset::Dataset;
-use crate::loader::options::{Cameras, ResolvedOptions, TrackHow, TrackWindow};
-use crate::loader::track_batch::{TrackBatch, TrackBuffer};
+use crate::loader::batch::{TrackBatch, TrackBuffer};
+use crate::loader::options::{Cameras, LoaderOptions, ResolvedOptions, TrackHow, TrackWindow};
 use track_plan::{OfCamera, TrackPlan};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;
@@ -28,20 +28,20 @@ impl TrackReader {
     /// The data set does not have a track, an option makes no sense for its type or timing, or sources differ in the shape
     /// or type of the values of a sample.
     pub fn find(sources: &[Dataset], options: &ResolvedOptions, length: u32) -> Result<Self> {
-        if options.tracks.iter().all(BTreeMap::is_empty) {
+        if options.first_cameras().all(|options| options.tracks.is_empty()) {
             return Ok(TrackReader(vec![Vec::new()]));
         }
         let known = sources.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?;
         let size = options.size();
-        let of_source = |(source, tracks): (usize, &BTreeMap<String, TrackWindow>)| -> Result<Vec<TrackPlan>> {
+        let of_source = |(source, own): (usize, &LoaderOptions)| -> Result<Vec<TrackPlan>> {
             let in_order = || sources.iter().zip(&known).skip(source).chain(sources.iter().zip(&known).take(source));
             let planned = |(name, window): (&String, &TrackWindow)| {
                 let track = plan_track(in_order(), name, window, options)?;
                 track.sample_bytes(length as usize, size).map(|_| track)
             };
-            tracks.iter().map(planned).collect()
+            own.tracks.iter().map(planned).collect()
         };
-        let all: Vec<Vec<TrackPlan>> = options.tracks.iter().enumerate().map(of_source).collect::<Result<_>>()?;
+        let all: Vec<Vec<TrackPlan>> = options.first_cameras().enumerate().map(of_source).collect::<Result<_>>()?;
         let form = |track: &TrackPlan| (track.kind(), track.dimensions(length as usize), track.value_shape(size));
         for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
             if form(first) != form(other) {

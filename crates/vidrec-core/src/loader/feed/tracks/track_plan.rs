@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::gather;
+use super::gather::PickedValues;
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
+use crate::loader::batch::{TrackBuffer, TrackBufferValues};
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
-use crate::loader::track_batch::{TrackBuffer, TrackBufferValues};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
@@ -227,13 +227,11 @@ impl TrackPlan {
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
                 let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
-                if let Some(followed) = followed.flatten() {
-                    gather::seen(&self.schema, &values, &picks, &followed, out)?;
-                } else if self.is_computed() {
-                    let form = (dims, self.kind());
-                    gather::computed(&self.schema, &values, &picks, self.options.normalize.as_ref(), form, out)?;
-                } else {
-                    gather::stored(&self.schema, &values, &picks, dims, out)?;
+                let picked = PickedValues { schema: &self.schema, all: &values, picks: &picks, dims };
+                match followed.flatten() {
+                    Some(followed) => picked.seen(&followed, out)?,
+                    None if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
+                    None => picked.stored(out)?,
                 }
                 slot.mask
                     .iter_mut()
@@ -276,7 +274,7 @@ impl TrackPlan {
                         let wanted = nearest? + i128::from(i);
                         let at = wanted.clamp(0, track.len().checked_sub(1)? as i128);
                         let exists = at == wanted;
-                        (exists || sample.holds_edges)
+                        (exists || sample.holds_edges())
                             .then(|| Pick { exists: exists && meant, ..Pick::whole(at as usize) })
                     }));
                 }
@@ -314,7 +312,7 @@ impl TrackPlan {
         let pick = |(t, meant): (Option<i64>, bool)| {
             let t = t?;
             let found = of_track.pick(self.options.how, slack, t);
-            let found = found.or_else(|| of_track.edge(t).filter(|_| sample.holds_edges))?;
+            let found = found.or_else(|| of_track.edge(t).filter(|_| sample.holds_edges()))?;
             Some(if meant { found } else { found.instead() })
         };
         Ok(times.map(pick).collect())

@@ -1,16 +1,23 @@
-//! The EXIF data of PNG and WebP pictures. That of a JPEG is in one of its segments.
+//! The EXIF data of pictures: of JPEGs, and of PNG and WebP.
 
 use std::io::{Read, Seek, SeekFrom};
+
+use super::markers::{APP1, headers};
 
 /// Most chunks of a picture that are looked at, and most bytes of EXIF data that are read.
 const MAX_CHUNKS: u32 = 1 << 20;
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The EXIF data (a TIFF file) in the header of a JPEG.
+pub fn exif(jpeg: &[u8]) -> Option<&[u8]> {
+    headers(jpeg).filter(|segment| segment.marker == APP1).find_map(|segment| segment.body.strip_prefix(b"Exif\0\0"))
+}
+
 /// Returns the EXIF data (a TIFF file) of a PNG or WebP picture that begins where `picture` stands. `None` if it is another
 /// file, has no such data or cannot be read.
 ///
 /// PNG specification, third edition, 5.3 and 11.3.4.5 (`eXIf`); WebP container specification, "Metadata" (`EXIF`).
-pub fn exif(picture: &mut (impl Read + Seek)) -> Option<Vec<u8>> {
+pub fn png_or_webp_exif(picture: &mut (impl Read + Seek)) -> Option<Vec<u8>> {
     let mut start = [0; 12];
     picture.read_exact(&mut start).ok()?;
     let is_png = start.starts_with(b"\x89PNG\r\n\x1a\n");
@@ -61,7 +68,7 @@ mod tests {
 
     #[test]
     fn exif_is_found_before_and_behind_the_picture() {
-        let of = |bytes: Vec<u8>| exif(&mut Cursor::new(bytes));
+        let of = |bytes: Vec<u8>| png_or_webp_exif(&mut Cursor::new(bytes));
         let tiff = &b"II*\0..."[..];
         assert_eq!(of(png(&[(b"IHDR", b"1"), (b"eXIf", tiff), (b"IDAT", b"..")])).as_deref(), Some(tiff));
         assert_eq!(of(png(&[(b"IDAT", b"123"), (b"IDAT", b""), (b"eXIf", tiff)])).as_deref(), Some(tiff));
@@ -77,7 +84,7 @@ mod tests {
         fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             for whole in [png(&[(b"eXIf", b"a")]), webp(&[(b"EXIF", b"a")])] {
                 for cut in 0..whole.len() {
-                    exif(&mut Cursor::new([&whole[..cut], &bytes].concat()));
+                    png_or_webp_exif(&mut Cursor::new([&whole[..cut], &bytes].concat()));
                 }
             }
         }

@@ -1,75 +1,77 @@
-//! Rows of a picture that is a crop of a frame without resizing. They are exactly the levels of libjpeg's decode
-//! to RGB.
+//! Rows of a crop, from planes, which are exactly the levels of libjpeg's decode to RGB.
 //!
 //! Smooth upsampling and color conversion are libjpeg's own integer arithmetic (jdsample.c, `h2v2_fancy_upsample`;
 //! jdcolor.c, `build_ycc_rgb_table`). They work directly on planes, and only inside the picture.
 
-use super::super::aligned::Aligned;
-use super::spec::{Decoded, Span, UNIT, View};
-use vidrec_jpeg::Region;
+use super::region::Region;
 
-/// The place of the picture on the frame, pixel for pixel.
+/// A part of a decoded picture.
+#[derive(Debug, Clone, Copy)]
+pub struct DecodedPart<'a> {
+    /// Luma and chroma, or red, green and blue.
+    pub planes: [&'a [u8]; 3],
+    /// The number of samples from one row of each plane to the next.
+    pub pitches: [usize; 3],
+    /// The pixel of the picture at which the planes begin.
+    pub origin: (u32, u32),
+}
+
+/// The rows of a crop of 4:2:0 pictures of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Exact {
-    area: Region,
-    frame: (u32, u32),
-    flip: bool,
+pub struct RgbRows {
+    crop: Region,
+    picture: (u32, u32),
 }
 
 /// Buffers of one row.
 #[derive(Debug, Default)]
-pub(super) struct ChromaLines {
+pub struct ChromaLines {
     /// Chroma of a row, in quarters, with a neighbor at each end.
     quarters: Vec<i16>,
     /// Chroma at full size, less 128: blue and red.
     chroma: [Vec<i16>; 2],
 }
 
-impl Exact {
-    /// Returns `None` if `view` is resized, or if the frame is so narrow that libjpeg does not smooth its chroma.
-    pub fn new(view: &View, frame: (u32, u32), (width, height): (u32, u32)) -> Option<Self> {
+impl RgbRows {
+    /// Returns `None` if the picture is so narrow that libjpeg does not smooth its chroma.
+    pub fn new(crop: Region, picture: (u32, u32)) -> Option<Self> {
         /// libjpeg smooths only more than 2 samples of chroma (jdsample.c, `jinit_upsampler`).
         const NARROWEST: u32 = 5;
-        let area = Region { x: view.x.start as u32, y: view.y.start as u32, width, height };
-        let copy = is_copy(&view.x) && is_copy(&view.y);
-        (copy && frame.0 >= NARROWEST).then_some(Exact { area, frame, flip: view.flip })
+        (picture.0 >= NARROWEST).then_some(RgbRows { crop, picture })
     }
 
-    /// The frame pixels that must be decoded.
+    /// The pixels that must be decoded.
     pub fn region(&self) -> Region {
-        self.area.with_chroma_neighbors(self.frame)
+        self.crop.with_chroma_neighbors(self.picture)
     }
 
-    /// Makes row `y` of the picture: red, green and blue, in units of 1 / [`UNIT`].
+    /// Makes row `y` of the crop: red, green and blue, in units of 1 / `unit`.
     #[inline(always)]
-    pub fn row(&self, frame: &Decoded<'_>, y: u32, lines: &mut ChromaLines, sums: &mut [Aligned<i32>; 3]) {
-        let Region { x, y: top, width, .. } = self.area;
+    pub fn row(&self, part: &DecodedPart<'_>, y: u32, unit: i32, lines: &mut ChromaLines, to: [&mut [i32]; 3]) {
+        let Region { x, y: top, width, .. } = self.crop;
         for plane in [1, 2] {
-            self.quarters(frame, plane, top + y, &mut lines.quarters);
+            self.quarters(part, plane, top + y, &mut lines.quarters);
             upsample(&lines.quarters, &mut lines.chroma[plane - 1]);
         }
         let width = width as usize;
-        let at = (top + y - frame.origin.1) as usize * frame.pitches[0] + (x - frame.origin.0) as usize;
+        let at = (top + y - part.origin.1) as usize * part.pitches[0] + (x - part.origin.0) as usize;
         let chroma = lines.chroma.each_ref().map(|line| &line[(x % 2) as usize..][..width]);
-        to_rgb(&frame.planes[0][at..at + width], chroma, sums.each_mut().map(|sums| &mut sums[..width]));
-        if self.flip {
-            sums.iter_mut().for_each(|sums| sums[..width].reverse());
-        }
+        to_rgb(&part.planes[0][at..at + width], chroma, to, unit);
     }
 
     /// Makes three quarters of the chroma row nearest to row `y` plus one quarter of the next. It reaches from the
     /// sample before the picture's first to the sample after its last. If such a sample does not exist or does not
     /// count, the nearest one is repeated.
     #[inline(always)]
-    fn quarters(&self, frame: &Decoded<'_>, plane: usize, y: u32, line: &mut Vec<i16>) {
-        let (columns, rows) = (self.frame.0.div_ceil(2), self.frame.1.div_ceil(2));
+    fn quarters(&self, part: &DecodedPart<'_>, plane: usize, y: u32, line: &mut Vec<i16>) {
+        let (columns, rows) = (self.picture.0.div_ceil(2), self.picture.1.div_ceil(2));
         let next = if y.is_multiple_of(2) { (y / 2).saturating_sub(1) } else { (y / 2 + 1).min(rows - 1) };
-        let (first, last) = (self.area.x / 2, (self.area.x + self.area.width - 1) / 2);
+        let (first, last) = (self.crop.x / 2, (self.crop.x + self.crop.width - 1) / 2);
         // Only two neighbors count: the sample of the pixel before the picture, and that of the pixel after it.
-        let (begin, end) = (self.area.x.saturating_sub(1) / 2, ((self.area.x + self.area.width) / 2).min(columns - 1));
+        let (begin, end) = (self.crop.x.saturating_sub(1) / 2, ((self.crop.x + self.crop.width) / 2).min(columns - 1));
         let row = |y: u32| {
-            let at = (y - frame.origin.1 / 2) as usize * frame.pitches[plane] + (begin - frame.origin.0 / 2) as usize;
-            &frame.planes[plane][at..at + (end - begin) as usize + 1]
+            let at = (y - part.origin.1 / 2) as usize * part.pitches[plane] + (begin - part.origin.0 / 2) as usize;
+            &part.planes[plane][at..at + (end - begin) as usize + 1]
         };
         line.resize((last - first) as usize + 3, 0);
         let skip = usize::from(begin == first);
@@ -84,11 +86,6 @@ impl Exact {
             line[(last - first) as usize + 2] = line[(last - first) as usize + 1];
         }
     }
-}
-
-/// Whether the picture's pixels are the frame's own pixels along this axis.
-pub(super) fn is_copy(span: &Span) -> bool {
-    span.scale == 1.0 && span.start.fract() == 0.0
 }
 
 /// Makes two pixels from each sample but the first and last: three quarters of it, and one quarter of the neighbor
@@ -108,7 +105,7 @@ fn upsample(quarters: &[i16], out: &mut Vec<i16>) {
 /// These are jdcolor.c's numbers. Factors beyond 16 bits are split into whole numbers and a rest, so that vectors have
 /// sixteen bits for each sample: `91_881 * cr + HALF >> 16` is `cr` and the rounded rest of 26,345 / 2^16 of `cr`.
 #[inline(always)]
-fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i32]; 3]) {
+fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i32]; 3], unit: i32) {
     /// `FIX(1.40200)`, less 1.
     const R_CR: i32 = 91_881 - (1 << 16);
     /// `FIX(1.77200)`, less 2.
@@ -128,7 +125,7 @@ fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i32]; 3]) {
     for x in 0..width {
         let (y, cb, cr) = (i16::from(luma[x]), cb[x], cr[x]);
         let green = ((G_CB * i32::from(cb) + G_CR * i32::from(cr) + HALF) >> 16) as i16 - cr;
-        let level = |level: i16| i32::from(level.clamp(0, 255)) * UNIT as i32;
+        let level = |level: i16| i32::from(level.clamp(0, 255)) * unit;
         r[x] = level(y + cr + rounded(cr, R_CR));
         g[x] = level(y + green);
         b[x] = level(y + 2 * cb + rounded(cb, B_CB));
@@ -147,7 +144,7 @@ mod tests {
             let luma: Vec<u8> = all.iter().map(|cr| (cr * 7 + cb * 3) as u8).collect();
             let mut found = [(); 3].map(|()| vec![0; all.len()]);
             let [r, g, b] = &mut found;
-            to_rgb(&luma, [&[cb; 256], &all], [r, g, b]);
+            to_rgb(&luma, [&[cb; 256], &all], [r, g, b], 3);
             for (x, (&y, &cr)) in luma.iter().zip(&all).enumerate() {
                 let (y, cb, cr) = (i32::from(y), i32::from(cb), i32::from(cr));
                 let expected = [
@@ -155,7 +152,7 @@ mod tests {
                     y + ((-22_554 * cb - 46_802 * cr + 32_768) >> 16),
                     y + ((116_130 * cb + 32_768) >> 16),
                 ];
-                let expected = expected.map(|level| level.clamp(0, 255) * UNIT as i32);
+                let expected = expected.map(|level| 3 * level.clamp(0, 255));
                 assert_eq!(found.each_ref().map(|plane| plane[x]), expected, "{y} {cb} {cr}");
             }
         }
