@@ -31,7 +31,7 @@ pub fn argument(hint: Hint) -> String {
         Hint::Resume => "pass if_exists='resume' to resume it".into(),
         Hint::Restart => "pass if_exists='replace' to start over".into(),
         Hint::Overwrite => "pass overwrite=True to replace it".into(),
-        Hint::Set(option @ ("only_publisher" | "outside")) => setting(option, "true"),
+        Hint::Set(option @ "outside") => setting(option, "true"),
         Hint::Set(option) => format!("set {}=…", option),
         Hint::Choose(option, word) => setting(option, word),
         Hint::Unset(option) => format!("omit {}", option),

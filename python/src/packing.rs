@@ -62,7 +62,6 @@ impl Options {
         Ok(RunOptions {
             if_exists: self.if_exists.parse().map_err(|e| refuse("if_exists", &e))?,
             scratch: self.remote.scratch.clone(),
-            only_publisher: self.remote.only_publisher,
         })
     }
 }
@@ -201,12 +200,12 @@ pub fn plan_status(py: Python<'_>, plan: PathBuf, storage: Storage) -> PyResult<
 pub fn publish(
     py: Python<'_>,
     plan: PathBuf,
-    how: (bool, bool, bool, bool),
+    how: (bool, bool, bool),
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = PublishOptions::default();
-    (options.allow_missing, options.read_all, options.overwrite, options.only_publisher) = how;
+    (options.allow_missing, options.read_all, options.overwrite) = how;
     let storage = storage.into_storage()?;
     let report = task::run(py, progress.as_ref(), |tell| PartsPlan::open_at(&plan, &storage)?.publish(&options, tell))?;
     to_json(&PackOutput::new(&report))

@@ -70,11 +70,10 @@ pub fn push(
     path: PathBuf,
     location: PathBuf,
     overwrite: bool,
-    only_publisher: bool,
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let options = PushOptions { storage: storage.into_storage()?, overwrite, only_publisher };
+    let options = PushOptions { storage: storage.into_storage()?, overwrite };
     run(py, progress, |tell| vidrec::push(path, location, &options, tell))
 }
 

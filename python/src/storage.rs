@@ -57,7 +57,6 @@ pub fn pinned(py: Python<'_>, location: PathBuf, storage: Storage) -> PyResult<O
 pub struct Remote {
     pub storage: Storage,
     pub scratch: Option<PathBuf>,
-    pub only_publisher: bool,
 }
 
 /// A folder, or a location with how it is written to.
@@ -76,8 +75,7 @@ impl Output {
         }
         let mut remote = RemoteOutput::default();
         remote.storage = how.storage.into_storage()?;
-        (remote.scratch, remote.only_publisher) = (how.scratch, how.only_publisher);
-        remote.overwrite = overwrite;
+        (remote.scratch, remote.overwrite) = (how.scratch, overwrite);
         Ok(Output { path, overwrite, remote: Some(remote) })
     }
 
@@ -116,11 +114,9 @@ impl Output {
 impl Remote {
     /// Refuses what has no meaning for a folder of this machine.
     pub fn check_local(&self) -> PyResult<()> {
-        let given = match (&self.scratch, self.only_publisher) {
-            (None, false) => return Ok(()),
-            (Some(_), _) => "scratch",
-            (None, true) => "only_publisher",
-        };
-        Err(usage(format!("{given} needs an output in object storage, such as s3://bucket/train")))
+        match self.scratch {
+            None => Ok(()),
+            Some(_) => Err(usage("scratch needs an output in object storage, such as s3://bucket/train".into())),
+        }
     }
 }

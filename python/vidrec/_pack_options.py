@@ -31,7 +31,6 @@ def given(
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: float = _storage.TIMEOUT,
     scratch: Optional[Path] = None,
-    only_publisher: bool = False,
 ) -> Dict[str, Any]:
     """Options of a recipe, and how this machine packs it."""
     return {
@@ -39,7 +38,7 @@ def given(
         "if_exists": if_exists,
         "threads": threads,
         "memory": None if memory is None else str(memory),
-        "remote": _storage.for_output(storage_options, storage_timeout, scratch, only_publisher),
+        "remote": _storage.for_output(storage_options, storage_timeout, scratch),
     }
 
 

@@ -57,9 +57,9 @@ def status(folder: str, storage: Mapping[str, Any]) -> PlanStatus:
     return PlanStatus.from_dict(_program.report(["status", folder], _secret(storage)))
 
 
-def publish(folder: str, overwrite: bool, only_publisher: bool, storage: Mapping[str, Any]) -> PackReport:
+def publish(folder: str, overwrite: bool, storage: Mapping[str, Any]) -> PackReport:
     """Make a data set of the parts; the report of the whole pack."""
-    flags = [*(["--overwrite"] if overwrite else []), *(["--storage=conditional_put=disabled"] if only_publisher else [])]
+    flags = ["--overwrite"] if overwrite else []
     return PackReport.from_dict(_program.report(["publish", folder, *flags], _secret(storage)))
 
 

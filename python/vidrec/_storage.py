@@ -36,13 +36,12 @@ def given(
 
 
 def for_output(
-    storage_options: Optional[Mapping[str, Any]], timeout: float, scratch: Optional[Path], only_publisher: bool
+    storage_options: Optional[Mapping[str, Any]], timeout: float, scratch: Optional[Path]
 ) -> Dict[str, Any]:
     """Of the arguments that are about an output in object storage."""
     return {
         "storage": given(storage_options, timeout=timeout),
         "scratch": None if scratch is None else os.path.abspath(os.fspath(scratch)),
-        "only_publisher": bool(only_publisher),
     }
 
 

@@ -138,7 +138,6 @@ def push(
     path: _Path,
     location: _Path,
     overwrite: bool,
-    only_publisher: bool,
     storage: Dict[str, Any],
     progress: _Progress,
 ) -> str: ...

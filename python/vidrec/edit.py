@@ -26,7 +26,6 @@ def merge(
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
-    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -56,8 +55,6 @@ def merge(
         With a location: make the output in a folder in this one first, which needs room for all of it, and is removed when
         the output is there. Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``. What was
         uploaded when a call was interrupted is kept, and the same call continues.
-    only_publisher : bool, default False
-        With a location: as for :func:`vidrec.push`.
     progress : bool or callable, default False
         As for :func:`vidrec.verify`, in clips. While an output is uploaded, True shows its bytes, and a callable gets the
         last number of clips again.
@@ -88,7 +85,7 @@ def merge(
             raise UsageError("merge takes append or overwrite, not both")
         with Shown(progress, "clips") as show:
             return _report(_vidrec.append(output, sets, None if shards is None else str(shards), show))
-    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    remote = _storage.for_output(storage_options, timeout, scratch)
     options = _output_options(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.merge(sets, output, options, show))
@@ -106,7 +103,6 @@ def split(
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
-    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -130,7 +126,7 @@ def split(
         The name of each part. Default: train and val, or train, val and test.
     seed, stratify, keep_sources
         As for :meth:`vidrec.Dataset.split`.
-    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, scratch, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -150,7 +146,7 @@ def split(
         raise UsageError(f"ratios has {len(shares)} shares, but names has {len(names)}")
     parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    remote = _storage.for_output(storage_options, timeout, scratch)
     options = _output_options(shards, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         reports = _vidrec.split(data, output, parts, options, show)
@@ -174,7 +170,6 @@ def subset(
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
     scratch: Optional[Path] = None,
-    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -203,7 +198,7 @@ def subset(
     align_clocks : bool, default False
         The clock of each clip begins at its first frame: the times of frames and tracks count from there.
         :class:`vidrec.Cameras` pairs the frames of an episode by these times.
-    shards, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, scratch, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -223,7 +218,7 @@ def subset(
     """
     chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    remote = _storage.for_output(storage_options, timeout, scratch)
     options = _output_options(shards, overwrite, remote)
     changes = (_choice.changes(labels or {}, attributes or {}), list((rename_classes or {}).items()), bool(align_clocks))
     with ShownTwice(progress, "clips") as show:

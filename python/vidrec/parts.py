@@ -171,7 +171,6 @@ def publish(
     allow_missing: bool = False,
     read_all: bool = False,
     overwrite: bool = False,
-    only_publisher: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: float = _storage.TIMEOUT,
     progress: Progress = False,
@@ -191,8 +190,6 @@ def publish(
         its ends and the small sections of its index.
     overwrite : bool, default False
         Replace a data set that is already there.
-    only_publisher : bool, default False
-        In object storage: as for :func:`push`.
     storage_options, storage_timeout
         For a plan in object storage: as for :func:`pack`.
     progress : bool or callable, default False
@@ -216,7 +213,7 @@ def publish(
     0
     """
     _pack_options.check_build()
-    how = (allow_missing, read_all, overwrite, only_publisher)
+    how = (allow_missing, read_all, overwrite)
     storage = _storage.given(storage_options, timeout=storage_timeout)
     with Shown(progress, "shards") as show:
         told = _vidrec.publish(plan, how, storage, show)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         memory: Union[int, str, None]
         isolate: bool
         scratch: Optional[Path]
-        only_publisher: bool
         storage_options: Optional[Mapping[str, Any]]
         storage_timeout: float
         progress: Progress
@@ -169,7 +168,6 @@ def push(
     location: str,
     *,
     overwrite: bool = False,
-    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     timeout: float = _storage.TIMEOUT,
@@ -187,13 +185,11 @@ def push(
         Where to copy it to, such as ``"s3://bucket/train"``, ``"gs://…"`` or ``"az://…"``.
     overwrite : bool, default False
         Replace another data set that is already there, in one step. Then the files that only it had are removed.
-    only_publisher : bool, default False
-        Nobody else publishes at the same location at the same time. For stores that do not write objects on conditions
-        (``If-None-Match``), by which vidrec otherwise keeps publishers apart.
     progress : bool or callable, default False
         As for :func:`verify`, in bytes.
     storage_options, timeout
-        As for :func:`vidrec.open`.
+        As for :func:`vidrec.open`. ``conditional_put="disabled"`` is for stores that do not write objects on conditions
+        (``If-None-Match``), by which vidrec keeps publishers apart: nobody else may then publish there at the same time.
 
     Returns
     -------
@@ -217,7 +213,7 @@ def push(
     """
     storage = _storage.given(storage_options, timeout=timeout)
     with Shown(progress, "bytes") as show:
-        told = _vidrec.push(path, location, overwrite, only_publisher, storage, show)
+        told = _vidrec.push(path, location, overwrite, storage, show)
     return PushReport.from_dict(json.loads(told))
 
 
@@ -257,7 +253,6 @@ def pack(
     memory: Union[int, str, None] = None,
     isolate: bool = True,
     scratch: Optional[Path] = None,
-    only_publisher: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: float = _storage.TIMEOUT,
     progress: Progress = False,
@@ -297,8 +292,6 @@ def pack(
     scratch : path, optional
         With a remote output: make each shard in a folder in this one, and then upload it; needs room for two shards.
         Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
-    only_publisher : bool, default False
-        With a remote output: as for :func:`push`.
     storage_options : dict, optional
         For remote videos and a remote output: options of the storage, such as ``{"region": "eu-west-1"}``, by the names
         that pandas and polars use. They come before the environment and the files of each cloud's own tools.
@@ -344,7 +337,6 @@ def pack(
         storage_options=storage_options,
         storage_timeout=storage_timeout,
         scratch=scratch,
-        only_publisher=only_publisher,
     )
     paths = _pack_options.listed(inputs)
     worker = _isolated.command() if isolate else None

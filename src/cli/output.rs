@@ -42,7 +42,6 @@ pub fn flags(hint: Hint) -> String {
         Hint::Resume => "run the pack again with --if-exists resume".into(),
         Hint::Restart => "start over with --if-exists replace".into(),
         Hint::Overwrite => "replace it with --overwrite".into(),
-        Hint::Set("only_publisher") => "set --storage conditional_put=disabled".into(),
         Hint::Set("scratch") => "set TMPDIR".into(),
         Hint::Unset("scratch") => "unset TMPDIR".into(),
         Hint::Set("timeout") => "set --storage timeout=SECONDS".into(),

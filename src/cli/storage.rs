@@ -36,27 +36,15 @@ impl RemoteStorageArgs {
         let mut options: BTreeMap<String, String> =
             self.storage.iter().map(|text| pair(text)).collect::<Result<_, _>>()?;
         let timeout = options.remove("timeout").map_or(Ok(TIMEOUT), |text| parse_timeout(&text))?;
-        options.retain(|name, value| !is_only_publisher(name, value));
         Ok(Storage { options, timeout, ..Storage::default() })
     }
 
     /// An output, wherever it is to be.
     pub fn output(&self, path: &Path, overwrite: bool, progress: ProgressArgs) -> Result<Output, String> {
         let mut options = RemoteOutput::default();
-        (options.storage, options.overwrite, options.only_publisher) =
-            (self.storage()?, overwrite, self.only_publisher());
+        (options.storage, options.overwrite) = (self.storage()?, overwrite);
         Ok(Output { path: path.to_owned(), options, progress })
     }
-
-    /// Whether nobody else publishes there.
-    pub fn only_publisher(&self) -> bool {
-        self.storage.iter().filter_map(|text| text.split_once('=')).any(|(name, value)| is_only_publisher(name, value))
-    }
-}
-
-/// Whether an option says that the store does not write on conditions, so that nobody else may publish there.
-fn is_only_publisher(name: &str, value: &str) -> bool {
-    name == "conditional_put" && value == "disabled"
 }
 
 /// Options of reading a remote data set and of writing a remote output. Local ones ignore them.

@@ -147,13 +147,11 @@ fn bench_measures_what_was_asked_for() {
 
 #[test]
 #[ignore = "full: many runs"]
-fn bench_takes_epochs_cold_files_tunes_and_keeps_decoded_frames() {
+fn bench_takes_epochs_and_cold_files_and_keeps_decoded_frames() {
     let videos = Videos::make();
     videos.pack("set", " --size 80x60");
     let bench = videos.bench("batch_size=2 --epochs 3");
     assert_eq!(bench["batches"], 6, "three epochs of four clips");
-    let tuning = videos.bench("batch_size=2 --seconds 0.02 --tune");
-    assert!(tuning["best_threads"].as_u64().unwrap() >= 1 && tuning["runs"].as_array().unwrap().len() >= 2);
     if cfg!(target_os = "linux") {
         let cold = videos.bench("batch_size=2 --cold --epochs 1");
         assert_eq!(cold["batches"], 2, "{cold}");

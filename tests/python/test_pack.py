@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 # the rules for frames are values of `frames`.
 PROGRAM_ONLY = {"json", "help", "output", "part", "tasks", "write_recipe", "storage", "no_isolate", "fps", "every", "all", "keyframes"}
 # What the program takes in other forms: TMPDIR, --no-isolate, and --storage KEY=VALUE several times.
-PYTHON_ONLY = {"isolate", "scratch", "storage_options", "storage_timeout", "only_publisher"}
+PYTHON_ONLY = {"isolate", "scratch", "storage_options", "storage_timeout"}
 
 
 def arguments():

@@ -154,7 +154,7 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
     assert _parts.plan([videos], plan, of_plan, of_storage).parts == 2
     for part in (1, 0):
         assert _parts.pack_part(plan, part, of_part, of_storage).failed == 0
-    assert _parts.status(plan, of_storage).done == 2 and _parts.publish(plan, False, False, of_storage).clips == 12
+    assert _parts.status(plan, of_storage).done == 2 and _parts.publish(plan, False, of_storage).clips == 12
     vidrec.pack(videos, tmp_path / "whole", shards=2, frames=3)
     assert store.open("train").fingerprint == vidrec.open(tmp_path / "whole").fingerprint
     assert len(commands) == 5 and SECRET not in str(commands)
@@ -165,7 +165,6 @@ def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
     for call, what in [
         (lambda: vidrec.merge([train], store.location("train"), append=True, **there), "in local folders only"),
         (lambda: vidrec.push(train, tmp_path / "copy"), "local folder"),
-        (lambda: vidrec.subset(train, tmp_path / "out", clips=[1], only_publisher=True), "^only_publisher needs"),
         (lambda: vidrec.pack(videos, tmp_path / "out", scratch=tmp_path), "^scratch needs an output"),
         (lambda: vidrec.subset(train, store.location("out"), storage_options={"colour": SECRET}), "colour"),
     ]:

@@ -108,7 +108,7 @@ fn old_files_go_after_the_commit_and_what_is_not_ours_stays() {
 fn a_store_without_conditions_is_refused_unless_nobody_else_publishes() {
     let store = Store::by(Origin::writable_without_conditions);
     let e = store.push("set", "train").unwrap_err();
-    says("no conditions", &e, &["does not support conditional writes", "set the option only_publisher"]);
+    says("no conditions", &e, &["does not support conditional writes", "conditional_put=disabled"]);
     assert!(store.objects("train").is_empty(), "not even the probe");
     let said = store.ends(1, "push set s3://bucket/train");
     assert!(said.contains("conditional_put=disabled"), "{said}");

@@ -166,8 +166,6 @@ pub struct RunOptions {
     /// For an output in object storage: a folder on this machine to pack in, with room for two shards. Default `None`:
     /// `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
     pub scratch: Option<PathBuf>,
-    /// The same as [`PublishOptions::only_publisher`](crate::PublishOptions::only_publisher). Off by default.
-    pub only_publisher: bool,
 }
 
 /// The action if there is a data set in the output, or an interrupted pack.

@@ -44,7 +44,6 @@ def pack(
     memory: Optional[int] = None,
     max_retries: int = 10,
     overwrite: bool = False,
-    only_publisher: bool = False,
     progress: Progress = False,
     **options: Unpack[RayArguments],
 ) -> PackReport:
@@ -69,8 +68,6 @@ def pack(
         same call.
     overwrite : bool, default False
         Replace a data set that is already in ``output``.
-    only_publisher : bool, default False
-        With an output in object storage: as for :func:`vidrec.push`.
     progress : bool or callable, default False
         As for :func:`vidrec.verify`, in videos of the shards that are complete.
     **options
@@ -106,7 +103,7 @@ def pack(
     resources = {"num_cpus": num_cpus, "memory": memory, "max_retries": max_retries}
     with Shown(progress, "videos") as show:
         _pack_parts(out, of_part, of_storage, resources, show)
-    report = _parts.publish(out, overwrite, only_publisher, of_storage)
+    report = _parts.publish(out, overwrite, of_storage)
     for note in report.notes:
         warnings.warn(note, PackWarning, stacklevel=2)
     return report

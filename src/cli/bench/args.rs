@@ -44,9 +44,6 @@ pub struct Args {
     /// in its own caches stays there.
     #[arg(long)]
     pub cold: bool,
-    /// Measure with several numbers of threads and say which is best.
-    #[arg(long)]
-    pub tune: bool,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,

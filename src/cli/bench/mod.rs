@@ -2,7 +2,6 @@
 
 mod args;
 mod measure;
-mod tune;
 
 pub use args::Args;
 use measure::{Report, measure};
@@ -21,12 +20,7 @@ pub fn run(args: &Args) -> Run {
 }
 
 fn run_with(args: &Args) -> Run {
-    let options = args.loader_options()?;
-    if args.tune {
-        output::print(args.json, &tune::tune(args, &options)?, tune::render)?;
-    } else {
-        output::print(args.json, &measure(args, options)?, render)?;
-    }
+    output::print(args.json, &measure(args, args.loader_options()?)?, render)?;
     Ok(Outcome::Done)
 }
 

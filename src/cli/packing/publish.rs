@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Run {
     let plan = PartsPlan::open_at(&args.plan, &args.storage.storage()?)?;
     let mut options = PublishOptions::default();
     (options.allow_missing, options.overwrite) = (args.allow_missing, args.overwrite);
-    (options.read_all, options.only_publisher) = (args.read_all, args.storage.only_publisher());
+    options.read_all = args.read_all;
     let published = plan.publish(&options, &mut args.progress.of("shards"))?;
     report::tell(&published);
     output::print(args.json, &published, |r| report::summary("published", r, &args.plan))?;

@@ -26,6 +26,9 @@ pub struct Storage {
     /// Options of the storage, by the names that object_store, pandas and polars use: `region`, `endpoint`,
     /// `access_key_id`, `skip_signature` and so on. They take precedence over the environment and over the files
     /// of each cloud's own tools. Default: none.
+    ///
+    /// `conditional_put=disabled` is for stores that do not write objects on conditions (`If-None-Match`), by which vidrec keeps
+    /// publishers apart: nobody else may then publish at the same location at the same time.
     pub options: BTreeMap<String, String>,
     /// A folder on local disk that keeps the bytes that were read. All processes of this machine share it. Default
     /// `None`: nothing is kept on disk.
@@ -40,6 +43,16 @@ pub struct Storage {
     /// The longest time that a read may take, including all tries, before it is an error. Default 60 seconds.
     pub timeout: Duration,
 }
+
+impl Storage {
+    /// Returns whether the store need not keep publishers apart.
+    pub(crate) fn has_one_publisher(&self) -> bool {
+        self.options.get(CONDITIONAL_PUT).is_some_and(|value| value == "disabled")
+    }
+}
+
+/// The option that says whether the store writes objects on conditions.
+pub(crate) const CONDITIONAL_PUT: &str = "conditional_put";
 
 impl Default for Storage {
     fn default() -> Self {

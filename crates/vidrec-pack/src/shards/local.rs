@@ -11,7 +11,7 @@ use super::publish::{discard, forget};
 use super::report::PackReport;
 use super::run::ShardWork;
 use super::write::Draft;
-use crate::options::{IfExists, PackOptions, RunOptions};
+use crate::options::{IfExists, PackOptions};
 use crate::plan::PackPlan;
 use crate::serve::pool;
 use crate::video;
@@ -280,7 +280,7 @@ impl LocalPack<'_> {
         if !is_remote(self.out) {
             return writer::replaceable(self.out, overwrite).map(drop);
         }
-        upload::Place::open(self.out, &PushOptions { storage, overwrite, only_publisher: run.only_publisher })?.check()
+        upload::Place::open(self.out, &PushOptions { storage, overwrite })?.check()
     }
 
     /// Packs the parts that have no receipt.
@@ -325,10 +325,9 @@ impl LocalPack<'_> {
 
     /// Makes the data set of all parts.
     fn publish(&self, parts: &PartsPlan, lock: Option<FolderLock>) -> Result<PackReport> {
-        let RunOptions { if_exists, only_publisher, .. } = self.options.run;
         // A folder was checked before the first video, and its lock has been held since then.
-        let overwrite = if_exists.replaces() || lock.is_some();
-        let options = PublishOptions { overwrite, only_publisher, ..PublishOptions::default() };
+        let overwrite = self.options.run.if_exists.replaces() || lock.is_some();
+        let options = PublishOptions { overwrite, ..PublishOptions::default() };
         let published = parts.publish_all(&options, lock);
         published.map_err(|e| e.also_help("free space if the disk is full").hint(Hint::Resume))
     }

@@ -265,8 +265,8 @@ impl NewSet<'_> {
     /// not be cleaned up.
     fn publish_in(&self, bucket: &Bucket, progress: &mut ProgressFn<'_>) -> Result<Vec<String>> {
         let (listing, storage) = (self.json.to_bytes(), self.place.storage.clone());
-        let PublishOptions { overwrite, only_publisher, .. } = *self.options;
-        let target = upload::Place::open(&self.place.out, &PushOptions { storage, overwrite, only_publisher })?;
+        let overwrite = self.options.overwrite;
+        let target = upload::Place::open(&self.place.out, &PushOptions { storage, overwrite })?;
         let is_there = target.has(&listing);
         if !is_there {
             target.check()?;
@@ -341,10 +341,6 @@ pub struct PublishOptions {
     /// decoding the images. Off by default: vidrec then checks the length of each file, and the checksums of both
     /// its ends and of the small sections of its index.
     pub read_all: bool,
-    /// Assume that nobody else publishes at the same place at the same time, so object storage need not keep
-    /// publishers apart. Off by default: a store that cannot keep them apart is refused. In a folder, a lock keeps
-    /// them apart.
-    pub only_publisher: bool,
 }
 
 /// Removes a plan whose parts became a data set. In object storage, its jobs go first, so that a plan without them is known to

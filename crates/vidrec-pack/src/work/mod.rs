@@ -15,6 +15,8 @@
 mod choose;
 mod clip;
 mod confine;
+#[cfg(debug_assertions)]
+#[path = "tests/fault.rs"]
 mod fault;
 mod memory;
 pub(super) mod messages;

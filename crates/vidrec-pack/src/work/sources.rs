@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::{Mutex, RwLock};
 
 use super::clip;
-use super::fault;
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{ClipRecipe, Resources};
 use super::packed::PackedVideo;
@@ -97,7 +96,8 @@ impl<'a> Sources<'a> {
     fn pack_once(&self, ordinal: usize, held: &mut HeldMemory<'_>, alone: bool) -> Result<PackedVideo, VideoError> {
         let job = self.jobs[ordinal];
         let recipe = ClipRecipe { shared: self.shared(ordinal), ..self.recipe };
-        fault::wait(&job.source);
+        #[cfg(debug_assertions)]
+        super::fault::wait(&job.source);
         let packed = match self.pool {
             None => clip::pack_one(job, recipe, held, alone),
             Some(pool) => pool.pack(job, recipe, held, alone),

@@ -74,7 +74,6 @@ impl Args {
     fn recipe(&self) -> Result<Recipe, Box<dyn std::error::Error>> {
         let mut recipe = self.recipe.recipe(&self.input)?;
         (recipe.options.resources, recipe.options.run) = (self.run.resources(), self.run.run());
-        recipe.options.run.only_publisher = self.storage.only_publisher();
         recipe.options.input.storage = self.storage.storage()?;
         Ok(recipe)
     }

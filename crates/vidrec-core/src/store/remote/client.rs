@@ -28,6 +28,7 @@ use super::failure::ResponseInfo;
 use super::http_client::{CA_BUNDLE, OPTIONS, RedirectClient, authorities};
 use super::hub::{self, Hub};
 use super::url::Address;
+use crate::store::storage::CONDITIONAL_PUT;
 use vidrec_format::error::{Error, Result};
 
 /// The interfaces of a store's client, by their use.
@@ -55,6 +56,8 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
     let mut options = options.clone();
+    // A publisher reads this one.
+    options.retain(|name, value| !(name == CONDITIONAL_PUT && value == "disabled"));
     // A user who names a location or an endpoint without TLS wants no TLS.
     options.entry("allow_http".to_owned()).or_insert_with(|| "true".to_owned());
     options.entry("read_timeout".to_owned()).or_insert_with(|| times.silence());

@@ -14,9 +14,6 @@ pub struct PushOptions {
     pub storage: Storage,
     /// Replace another, existing data set. Off by default: such a data set is an error.
     pub overwrite: bool,
-    /// The caller states that nobody else publishes at this location at the same time, so the store need not keep
-    /// publishers apart. Off by default: a store that cannot keep them apart is refused.
-    pub only_publisher: bool,
 }
 
 /// Options of [`write_remote`](crate::transfer::upload::write_remote).
@@ -31,8 +28,6 @@ pub struct RemoteOutput {
     pub scratch: Option<PathBuf>,
     /// See [`PushOptions::overwrite`].
     pub overwrite: bool,
-    /// See [`PushOptions::only_publisher`].
-    pub only_publisher: bool,
 }
 
 impl RemoteOutput {
@@ -42,8 +37,7 @@ impl RemoteOutput {
     }
 
     pub(super) fn push(&self) -> PushOptions {
-        let RemoteOutput { storage, overwrite, only_publisher, .. } = self.clone();
-        PushOptions { storage, overwrite, only_publisher }
+        PushOptions { storage: self.storage.clone(), overwrite: self.overwrite }
     }
 }
 

@@ -81,7 +81,7 @@ pub fn write_remote_parts<T>(
 ) -> Result<(T, Vec<PushReport>)> {
     let location = location.as_ref();
     check_location(location)?;
-    check_store(&Bucket::open(location, &options.storage)?, options.only_publisher)?;
+    check_store(&Bucket::open(location, &options.storage)?, &options.storage)?;
     within_scratch(location, options, write, |out| parts(out, location), progress)
 }
 

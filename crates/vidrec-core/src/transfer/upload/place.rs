@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::options::{PushOptions, PushReport};
 use crate::store::remote::{Bucket, Tag};
+use crate::store::storage::Storage;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
@@ -49,7 +50,7 @@ impl Place {
         if self.there.is_some() && !self.options.overwrite {
             return Err(is_there("there is another data set here", self.bucket.location()));
         }
-        check_store(&self.bucket, self.options.only_publisher)
+        check_store(&self.bucket, &self.options.storage)
     }
 
     /// Turns the objects that `dataset.json` lists into a data set, in one step. Before that, it records the objects
@@ -62,7 +63,7 @@ impl Place {
         }
         let bytes = listing.to_vec();
         let is_done = match &self.there {
-            _ if self.options.only_publisher => self.bucket.put(FILE_NAME, bytes).map(|()| true),
+            _ if self.options.storage.has_one_publisher() => self.bucket.put(FILE_NAME, bytes).map(|()| true),
             Some((_, tag)) => self.bucket.put_instead(FILE_NAME, bytes, tag),
             None => self.bucket.put_once(FILE_NAME, bytes),
         };
@@ -112,8 +113,8 @@ impl Place {
 }
 
 /// Checks that objects can be written at a location without publishers overwriting each other's.
-pub(super) fn check_store(bucket: &Bucket, only_publisher: bool) -> Result<()> {
-    if only_publisher {
+pub(super) fn check_store(bucket: &Bucket, storage: &Storage) -> Result<()> {
+    if storage.has_one_publisher() {
         return bucket.try_to_write();
     }
     if bucket.has_conditions()? {
@@ -121,7 +122,7 @@ pub(super) fn check_store(bucket: &Bucket, only_publisher: bool) -> Result<()> {
     }
     let e = Error::usage("the store does not support conditional writes, so two publishers could overwrite each other")
         .file(bucket.location());
-    Err(e.help("if nobody else publishes here, say so").hint(Hint::Set("only_publisher")))
+    Err(e.help("if nobody else publishes here, set the option of the storage conditional_put=disabled"))
 }
 
 fn is_there(what: &str, location: &Path) -> Error {

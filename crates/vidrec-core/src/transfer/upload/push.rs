@@ -33,8 +33,8 @@ use vidrec_format::error::{Error, Result};
 /// # Errors
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): `set` is remote; `location` is local or on a web server; there
-/// is another data set; the store does not support conditional writes, and
-/// [`only_publisher`](PushOptions::only_publisher) does not say that this does no harm.
+/// is another data set; the store does not support conditional writes, and its options do not say that this does no harm
+/// ([`Storage::options`](crate::store::storage::Storage::options)).
 /// [`Io`](vidrec_format::error::ErrorKind::Io): the network, the server or the disk failed.
 /// [`Format`](vidrec_format::error::ErrorKind::Format): a file does not match `dataset.json`. Then nothing is
 /// published.
