@@ -55,8 +55,10 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     }
 }
 
-/// The number of times that a data set is read again because it was replaced while it was read.
+/// The number of times that a data set is read again because it was replaced while it was read. The smaller number applies to a
+/// local data set whose `dataset.json` is the same as before, because it may have been replaced twice.
 const REPLACED: u32 = 10;
+const REPLACED_TWICE: u32 = 2;
 
 /// Finds the shards, and calls `work` with them. If that fails because the data set was replaced meanwhile, so that
 /// its files are gone, it tries again with the new files.
@@ -64,7 +66,9 @@ pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[Shard
     let mut tries = 0;
     loop {
         let found = find(path, source)?;
-        let is_replaced = |then: &(PathBuf, DatasetJson)| read(&then.0, source).is_ok_and(|now| now != then.1);
+        let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
+        let is_replaced =
+            |then: &(PathBuf, DatasetJson)| may_be || read(&then.0, source).is_ok_and(|now| now != then.1);
         match work(&found.shards) {
             Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && found.json.iter().any(is_replaced) => {
                 tries += 1;
