@@ -171,7 +171,7 @@ impl CachedObject {
         let written = write_all_at(&file, bytes, at + HEADER_BYTES);
         if let Err(e) = written.and_then(|()| write_all_at(&file, &header(range), at)) {
             // If this fails, the segment takes more room than is counted, until the next count.
-            let _ = file.set_len(at);
+            let _ = private::set_length(&file, at);
             *own = Some((segment, at));
             return Err(Error::io("write", self.segment(segment), e));
         }

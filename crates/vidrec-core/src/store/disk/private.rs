@@ -154,6 +154,11 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().write(true).create_new(true)).open(path)
 }
 
+/// Makes a file longer, or cuts it.
+pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
+    file.set_len(length)
+}
+
 /// Opens a small file that only this user can read, and creates it if it does not exist.
 pub(crate) fn open(path: &Path) -> Result<File> {
     let opened = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path);
