@@ -227,7 +227,7 @@ class Writer:
                 told = {**json.loads(written), "retiled": retiled, "not_retiled": not_retiled}
                 if self._scratch is not None:
                     folder = os.path.join(self._scratch, "set")
-                    pushed = json.loads(_vidrec.push(folder, self._path, self._replace, False, self._storage, None))
+                    pushed = json.loads(_vidrec.push(folder, self._path, self._replace, self._storage, None))
                     told["left_behind"] = [*told.get("left_behind", ()), *pushed["notes"]]
             except BaseException:
                 self.abort()

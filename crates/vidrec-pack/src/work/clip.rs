@@ -58,7 +58,7 @@ fn sample_and_encode(
         return Err(VideoError::new(Stage::Open, Error::decode(&**fault)));
     }
     #[cfg(debug_assertions)]
-    super::fault::decoder(&job.source, recipe.store)?;
+    super::tests::fault::decoder(&job.source, recipe.store)?;
     let recipe = ClipRecipe { measure: recipe.measure || job.ordinal.is_multiple_of(ONE_MEASURED_OF), ..recipe };
     // A timeout beyond the range of the clock means no timeout.
     let deadline = Instant::now().checked_add(recipe.limits.timeout.0);

@@ -8,16 +8,13 @@
 //! tracks.rs       the tracks of a clip: from its row of the manifest, and the sound of its video
 //! video_store.rs  opens videos, wherever they are, and keeps some open for the next clip of them
 //! worker_process.rs  decodes in worker processes; messages.rs: their messages and what a worker asks its run for
-//! confine/        the privileges that a worker gives up; fault.rs, tests/escape.rs: what tests make decoders do
+//! confine/        the privileges that a worker gives up; tests/: what tests make decoders do
 //! memory.rs       a bound for all videos in progress
 //! ```
 
 mod choose;
 mod clip;
 mod confine;
-#[cfg(debug_assertions)]
-#[path = "tests/fault.rs"]
-mod fault;
 mod memory;
 pub(super) mod messages;
 mod options;
@@ -26,6 +23,8 @@ mod packed;
 mod pictures;
 mod sources;
 mod stamp;
+#[cfg(debug_assertions)]
+mod tests;
 mod tracks;
 mod video;
 mod video_store;

@@ -97,7 +97,7 @@ impl<'a> Sources<'a> {
         let job = self.jobs[ordinal];
         let recipe = ClipRecipe { shared: self.shared(ordinal), ..self.recipe };
         #[cfg(debug_assertions)]
-        super::fault::wait(&job.source);
+        super::tests::fault::wait(&job.source);
         let packed = match self.pool {
             None => clip::pack_one(job, recipe, held, alone),
             Some(pool) => pool.pack(job, recipe, held, alone),

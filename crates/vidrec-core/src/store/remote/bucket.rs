@@ -155,7 +155,7 @@ impl Bucket {
     pub fn remove(&self, name: &str) -> Result<()> {
         self.run(name, Operation::Remove, 0, |client, request| async move {
             let store = &client.api.store;
-            if_found(client.run(&request, || async { Ok(store.delete(&request.key).await?) }).await).map(drop)
+            if_found(client.run(&request, || store.delete(&request.key)).await).map(drop)
         })
     }
 

@@ -1,13 +1,11 @@
-//! Simulates a failing codec, so that tests can see what happens to the other videos. Not in release builds.
+//! Simulates a failing codec.
 
 use std::io::Read;
 
-use super::video_store::VideoStore;
-use crate::video::VideoError;
-
 #[cfg(target_os = "linux")]
-#[path = "escape.rs"]
-mod escape;
+use super::escape;
+use crate::video::VideoError;
+use crate::work::video_store::VideoStore;
 
 /// Returns what `VIDREC_DECODER_FAULT` says for this video.
 fn planned(source: &str) -> Option<(String, String)> {
@@ -23,7 +21,7 @@ fn planned(source: &str) -> Option<(String, String)> {
 /// `abort:SOURCE` and `hang:SOURCE` stand for a codec that crashes or hangs. `kill:SOURCE` stands for a system
 /// that runs out of memory and kills the process. `escape:SOURCE:WAY` stands for a video that has taken over its
 /// decoder and tries to get out.
-pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), VideoError> {
+pub fn decoder(source: &str, store: &VideoStore) -> Result<(), VideoError> {
     let Some((what, how)) = planned(source) else { return Ok(()) };
     match what.as_str() {
         "abort" => std::process::abort(),
@@ -48,7 +46,7 @@ pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), VideoError
 /// Waits in the run before a video, if a test asks for it.
 ///
 /// `wait:SOURCE:PIPE` waits until a named pipe has a byte to read. `wait:*:PIPE` does so at each video.
-pub(super) fn wait(source: &str) {
+pub fn wait(source: &str) {
     if let Some((_, pipe)) = planned(source).filter(|(what, _)| what == "wait") {
         let byte = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_exact(&mut [0]));
         byte.expect("the test has opened the pipe");
