@@ -60,7 +60,7 @@ def test_the_right_keys_read(users):
 
 def test_an_unknown_access_key(users):
     done = users.verify({**users.reader, "AWS_ACCESS_KEY_ID": "AKIAUNKNOWN"})
-    is_refused(done, users, "InvalidAccessKeyId", "check the access key")
+    is_refused(done, users, "InvalidAccessKeyId", "check the credentials")
 
 
 def test_a_wrong_secret(users):
