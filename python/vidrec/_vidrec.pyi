@@ -148,7 +148,7 @@ def subset(
     out: _Path,
     chosen: str,
     changes: Tuple[
-        Sequence[Tuple[Optional[int], str, Optional[str], str]], Sequence[Tuple[str, str]], Optional[str]
+        Sequence[Tuple[Optional[int], str, Optional[str], str]], Sequence[Tuple[str, str]], bool
     ],
     options: Dict[str, Any],
     progress: _Shows,

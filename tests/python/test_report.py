@@ -85,7 +85,7 @@ def test_flags_survive_a_reload_and_exclude_clips(page, made, tmp_path):
     page.open((made / "page.html").as_uri() + "#clips?only=flagged")
     assert page.js("document.querySelectorAll('#wall .card.flagged').length") == 2
     page.js("[...document.querySelectorAll('#flags button')].find(b => b.textContent === 'Download list').click()")
-    path, until = tmp_path / "flagged.json", time.monotonic() + 60
+    path, until = tmp_path / "flagged.jsonl", time.monotonic() + 60
     while not path.exists():
         page.js("0")
         assert time.monotonic() < until, "nothing was downloaded"

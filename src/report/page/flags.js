@@ -28,16 +28,16 @@ const flags = (() => {
     draw();
   }
 
-  /// The list of one data set: a JSON array with a clip on each line.
+  /// The list of one data set: JSON lines with a clip each.
   function list(set) {
     const own = [...flagged.values()].filter((flag) => flag.set === set).sort((a, b) => a.clip - b.clip);
-    return own.length ? `[\n${own.map(({ clip, source }) => JSON.stringify({ clip, source })).join(",\n")}\n]\n` : "";
+    return own.map(({ clip, source }) => `${JSON.stringify({ clip, source })}\n`).join("");
   }
 
-  const fileOf = (set) => `flagged${manySets ? `-${set + 1}` : ""}.json`;
+  const fileOf = (set) => `flagged${manySets ? `-${set + 1}` : ""}.jsonl`;
 
   function download(set) {
-    const link = el("a", { href: URL.createObjectURL(new Blob([list(set)], { type: "application/json" })), download: fileOf(set) });
+    const link = el("a", { href: URL.createObjectURL(new Blob([list(set)], { type: "application/jsonl" })), download: fileOf(set) });
     document.body.append(link);
     link.click();
     link.remove();
