@@ -174,7 +174,7 @@ def pack_part(
 def plan_status(plan: _Path, storage: Dict[str, Any]) -> str: ...
 def publish(
     plan: _Path,
-    how: Tuple[bool, bool, bool, bool],
+    how: Tuple[bool, bool, bool],
     storage: Dict[str, Any],
     progress: _Progress,
 ) -> str: ...

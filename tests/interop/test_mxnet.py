@@ -129,7 +129,7 @@ def image_list(folder, labels, **options):
 def test_im2rec_with_one_label(tmp_path):
     order = image_list(tmp_path, [(n % 3,) for n in range(7)])
     im2rec(tmp_path, "--pass-through")
-    run("import", "mxnet", tmp_path / "set.rec", tmp_path / "set.idx", "-o", tmp_path / "out")
+    run("import", "mxnet", tmp_path / "set.rec", "-o", tmp_path / "out")
     expected = [(f"{id}.jpg", id % 3, "", {}, [jpeg(id)]) for id in order]
     assert clips(tmp_path / "out") == expected
 
