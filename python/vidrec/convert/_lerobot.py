@@ -435,6 +435,8 @@ def _array(column: Any, shape: Tuple[int, ...]) -> Any:
     from pyarrow import compute  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     count, sides = len(column), []
+    # An array of two or more dimensions, where the process knows the types of Hugging Face's datasets.
+    column = getattr(column, "storage", column)
     while hasattr(column.type, "value_type"):
         lengths = compute.list_value_length(column).unique().to_pylist()
         if len(lengths) > 1 or None in lengths:
