@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{loader, options, set};
+use crate::common::{jpeg, loader, options, set, write};
 use vidrec::order::Order;
-use vidrec::{Dataset, Loader, LoaderOptions, LoaderState};
+use vidrec::{Batching, Dataset, Frames, Loader, LoaderOptions, LoaderState};
 
 /// Ten blocks of four for each of four homes.
 const CLIPS: u64 = 160;
@@ -98,4 +98,21 @@ fn a_state_of_other_homes_is_refused_unless_the_number_was_left_to_it() {
     let mut none = state.clone();
     none.options.insert("order", homes(Some(0), 0.1, (2, 0, 1)).order).unwrap();
     assert!(resume(homes(None, 0.1, (2, 0, 1)), &none).unwrap_err().contains("homes"));
+}
+
+/// Batches of a bucket have more clips of one home than of another, so ranks fill up with those of others.
+#[test]
+fn ranks_take_their_own_clips_first_where_there_are_buckets() {
+    let clip = |i: u32| vec![jpeg((16, 16), i); if i.is_multiple_of(3) { 2 } else { 1 }];
+    let (_folder, dir) = write(&(0..CLIPS as u32).map(clip).collect::<Vec<_>>(), (16, 16));
+    let rank = |buckets: &[u32], rank| {
+        let batching = Some(Batching::Buckets { lengths: buckets.into() }).filter(|_| !buckets.is_empty());
+        let any = Frames::all();
+        loader(&dir, LoaderOptions { frames: any, batching, ..homes(None, 0.0, (8, rank, 2)) })
+    };
+    let ranks = |buckets| -> Vec<BTreeSet<u64>> { (0..2).map(|r| epoch(&rank(buckets, r), 1)).collect() };
+    let (own, read) = (ranks(&[]), ranks(&[1, 2]));
+    assert!(read.iter().flatten().collect::<BTreeSet<_>>().len() as u64 == CLIPS);
+    let foreign: usize = read.iter().zip(&own).map(|(read, own)| (read - own).len()).sum();
+    assert!((1..=40).contains(&foreign), "80 without regard to homes: {foreign}");
 }

@@ -212,9 +212,10 @@ fn frames_that_are_smaller_than_the_pictures_are_named() {
     };
     let from_24x16 =
         Some("the frames of clip 0 are smaller than the pictures and are enlarged, from 24x16 to 30x20 pixels");
-    for crop in [Crop::center((20, 20)), Crop::random_resized((20, 20)), Crop::cover((20, 20), true)] {
-        warned(crop.clone(), from_24x16);
-        warned(crop.with_size((16, 16)), None);
+    let crops: [fn((u32, u32)) -> Crop; 3] = [Crop::center, Crop::random_resized, |size| Crop::cover(size, true)];
+    for crop in crops {
+        warned(crop((20, 20)), from_24x16);
+        warned(crop((16, 16)), None);
     }
     // A range begins at its least side, and what one asks for is enlarged as well.
     warned(Crop::center((8, 8)).with_resize(Some((15, 30))), None);

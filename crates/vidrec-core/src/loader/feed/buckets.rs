@@ -309,6 +309,16 @@ impl BucketedEpoch {
         Some(Slot { position, ..slot })
     }
 
+    /// The positions of batch `k` of all ranks, rank after rank, if the batch is full. Those of one rank's homes are together, so a
+    /// rank reads few clips from the homes of others.
+    pub fn by_homes(&self, k: u64, ranks: &Ranks) -> Option<Vec<u64>> {
+        let (_, queue, number) = self.batch(k)?;
+        let (begin, end) = queue.range(number);
+        let mut positions = queue.positions.get(begin as usize..end as usize)?.to_vec();
+        positions.sort_by_key(|&position| ranks.at_home(position));
+        (end - begin == queue.ranks.most()).then_some(positions)
+    }
+
     /// The positions that are done after `batches` batches, in any order.
     pub fn positions(&self, batches: u64) -> Vec<u64> {
         let before = self.queues.iter().zip(&self.done).flat_map(|(queue, &done)| &queue.positions[..done as usize]);

@@ -186,11 +186,13 @@ impl Schedule {
             (Some(shared), Some((buckets, _))) => shared.bucket(k).map(|bucket| buckets.shapes[bucket]),
             _ => Some(self.shape),
         };
+        let by_homes = shared.as_ref().and_then(|epoch| epoch.by_homes(k, &rule));
         let clips = |rank| shared.as_ref().map_or_else(|| rule.clips(k, rank), |epoch| epoch.clips(k, rank));
         let planned = |rank: u32, i: u32| {
-            let Slot { position, counts } = match &shared {
-                Some(shared) => shared.slot(k, rank, i)?,
-                None => rule.slot(k, rank, i)?,
+            let Slot { position, counts } = match (&by_homes, &shared) {
+                (Some(all), _) => Slot { position: *all.get((rank * clips(rank) + i) as usize)?, counts: true },
+                (None, Some(shared)) => shared.slot(k, rank, i)?,
+                (None, None) => rule.slot(k, rank, i)?,
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.

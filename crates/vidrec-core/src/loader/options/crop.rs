@@ -258,25 +258,6 @@ impl Crop {
             of Center | Random | RandomResized | MultiScale | Three | Cover | SmartResize, or REDUCING_GAP;
     }
 
-    /// Returns the same crop with another width and height. [`Crop::SmartResize`] has none of its own, and stays as it
-    /// is.
-    #[must_use]
-    pub fn with_size(mut self, new: (u32, u32)) -> Self {
-        match &mut self {
-            Crop::Center { size, .. }
-            | Crop::Random { size, .. }
-            | Crop::RandomResized { size, .. }
-            | Crop::MultiScale { size, .. }
-            | Crop::Three { size, .. } => *size = new,
-            Crop::Cover { size, sizes, .. } => {
-                *size = Some(new);
-                sizes.clear();
-            }
-            Crop::SmartResize { .. } => {}
-        }
-        self
-    }
-
     /// Width and height of the picture; those of the first, if there are several sizes. Of [`Crop::SmartResize`], the
     /// smallest picture.
     pub fn size(&self) -> (u32, u32) {

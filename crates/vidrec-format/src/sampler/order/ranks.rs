@@ -191,6 +191,13 @@ impl Ranks {
         Some(Slot { position, counts: real || self.last == LastBatch::Wrap })
     }
 
+    /// The rank that reads the home of a position; `None` if ranks have no homes.
+    pub fn at_home(&self, position: u64) -> Option<u32> {
+        let (ranks, homes) = self.homes?;
+        let turn = (position % u64::from(self.world)) as u32;
+        Some(turn % homes * ranks + turn / homes)
+    }
+
     /// The position at which batch `batch` of all ranks begins, and the number of its slots; `None` if there is no
     /// such batch.
     fn round(&self, batch: u64) -> Option<(u128, u64)> {
