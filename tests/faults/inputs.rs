@@ -53,7 +53,7 @@ impl Inputs {
         self.write("some-bad/even/1/000.jpg", b"no picture");
         self.write("some-bad/odd/2/000.jpg", b"no picture");
         copy(&self.at("some-bad"), &self.at("mended"));
-        self.vidrec(self.temp.path(), "pack {in}/mended -o packed-before -n 2 --shards 3");
+        self.vidrec(self.temp.path(), "pack {in}/mended -o packed-before -n 2 --shards 2");
         self.write("mended/even/1/000.jpg", &jpeg((32, 16), 77));
     }
 

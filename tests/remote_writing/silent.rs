@@ -16,9 +16,8 @@ use crate::remote_writing::store::Store;
 const PROMPT: Duration = Duration::from_secs(5);
 
 /// Every command that talks to a server, with what is removed on this machine before it runs.
-const COMMANDS: [(&str, &str); 18] = [
+const COMMANDS: [(&str, &str); 17] = [
     ("fetch s3://bucket/set -o copy", "copy"),
-    ("fetch s3://bucket/set -o copy --clips 0-2", "copy"),
     ("push set s3://bucket/pushed", ""),
     ("push other s3://bucket/set --overwrite", ""),
     ("verify s3://bucket/set", ""),
