@@ -103,7 +103,7 @@ pub use vidrec_core::dataset::{
     OpenOptions, Stats, Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
 };
 #[doc(hidden)]
-pub use vidrec_core::loader::TilePlan;
+pub use vidrec_core::loader::{PlanSizes, TilePlan};
 pub use vidrec_core::loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field, Frames, JpegBatch,

@@ -4,7 +4,7 @@ use std::ops::DerefMut;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use vidrec::{Dataset, Dtype, Field, JpegBatch, SampleParams, TilePlan, TrackType};
+use vidrec::{Dataset, Dtype, Field, JpegBatch, PlanSizes, SampleParams, TilePlan, TrackType};
 
 use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
@@ -122,13 +122,14 @@ fn pictures<T: DerefMut<Target = vidrec::Batch> + Send + 'static>(held: T, dtype
 
 #[pymethods]
 impl Batch {
-    /// How a device makes the pictures: the parts of the plan, and where each begins and ends (tiles, frames, codings,
-    /// numbers, weights, conversions, JPEGs to take and to keep); then the samples of planes, of lines and of the
-    /// longest line, and the bytes of all JPEGs.
+    /// How a device makes the pictures: the parts of the plan, and where each begins and ends (frames, tables, headers,
+    /// JPEGs to take and to keep); then the samples of planes, of lines and of the longest line, the bytes and tiles of all
+    /// JPEGs, the most tiles that a picture needs, and the weights.
     #[getter]
     fn plan(&self, py: Python<'_>) -> Option<Plan> {
         let (plan, packed) = self.plan.as_ref()?;
-        let sizes = [plan.samples, plan.lines, plan.longest_line, plan.bytes];
+        let PlanSizes { samples, lines, longest_line, bytes, tiles, most_tiles, weights, .. } = plan.sizes;
+        let sizes = [samples, lines, longest_line, bytes, tiles, most_tiles, weights];
         Some((packed.clone_ref(py), plan.parts.clone(), sizes))
     }
 
@@ -155,7 +156,7 @@ impl Batch {
 }
 
 /// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
-type Plan = (Py<Samples>, Vec<(usize, usize)>, [u64; 4]);
+type Plan = (Py<Samples>, Vec<(usize, usize)>, [u64; 7]);
 
 fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
     let field = |(name, field): (String, Field)| {

@@ -266,15 +266,17 @@ def test_without_a_gpu_the_error_says_so(ds):
 
 
 def test_the_kernels_compile_for_gpus_without_fused_operations(wp, tmp_path, monkeypatch):
-    from vidrec._device import jpeg_cache, lines, pictures, tiles
+    from vidrec._device import codes, jpeg_cache, lines, markers, pictures, tiles, weights
+
+    modules = (jpeg_cache, codes, markers, tiles, weights, lines, pictures)
 
     monkeypatch.setattr(wp.config, "mode", "release")
     for arch in (75, 90, 120):
-        for module in (jpeg_cache, tiles, lines, pictures):
+        for module in modules:
             to = tmp_path / str(arch)
             wp.compile_aot_module(module, device=None, arch=arch, module_dir=str(to), use_ptx=True)
         texts = [file.read_text() for file in to.glob("*.ptx")]
-        assert len(texts) == 4
+        assert len(texts) == len(modules)
         assert not any(re.search(r"\bfma\.|\bmad\.[a-z.]*f32", text) for text in texts), arch
 
 

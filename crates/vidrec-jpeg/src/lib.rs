@@ -66,8 +66,8 @@ pub use region_decoder::{PixelFormat, Pixels, RegionDecoder, changed, make_room}
 pub use retile::{Retiled, Retiler};
 #[doc(hidden)]
 pub use rgb_rows::{ChromaLines, DecodedPart, RgbRows};
-pub use tile_decoder::Coding;
-pub use tiles::{RegionTiles, TileIndex};
+pub use tile_decoder::TablePlaces;
+pub use tiles::TileHeader;
 pub use vidrec_format::error::{Error, ErrorKind, Result};
 pub use vidrec_format::limits;
 

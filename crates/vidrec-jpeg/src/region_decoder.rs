@@ -6,7 +6,7 @@ use super::codec::{Decompressor, RgbPicture, Yuv420, check_limits};
 use super::private_copy::{PrivateCopy, between_reads};
 use super::region::{Cut, Region, Scale, TileGrid};
 use super::tile_decoder::{TileDecoder, TilePlanes, Tiles};
-use super::tiles::{TileIndex, TileSelection, Tiler};
+use super::tiles::{TileHeader, TileSelection, Tiler};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
@@ -77,16 +77,17 @@ impl RegionDecoder {
         self.tiler.grid(jpeg)
     }
 
-    /// Finds the tiles of a JPEG, for a decoder on another device. `None` if only a processor can decode this JPEG.
+    /// Reads the header of a JPEG, for a decoder on another device. `None` if only a processor can decode this JPEG.
     ///
     /// # Errors
     ///
     /// libjpeg-turbo does not accept the header.
-    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<TileIndex>> {
-        let Some(selection) = self.tiler.select_all(jpeg) else { return Ok(None) };
-        self.read_coding()?;
-        let (tiles, coding) = self.tiler.selected();
-        Ok(coding.and_then(|coding| TileIndex::new(selection.grid, tiles, coding)))
+    pub fn tile_header(&mut self, jpeg: &[u8]) -> Result<Option<TileHeader>> {
+        let found = self.tiler.tile_header(jpeg);
+        if let (Some(_), Some(header)) = (found, self.tiler.header()) {
+            self.decompressor.open(header)?;
+        }
+        Ok(found)
     }
 
     /// Reads the coding of the blocks of the last selection, once for all frames with the same header. If

@@ -15,7 +15,7 @@
 use super::markers::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, MarkerSegment, RST0, SOF0, SOI, SOS, headers};
 use super::private_copy::{PrivateJpeg, between_reads};
 use super::region::{Cut, MCU_SIDE, Parts, Region, TileGrid};
-use super::tile_decoder::{Coding, TileData};
+use super::tile_decoder::{Coding, TablePlaces, TileData};
 use vidrec_format::limits;
 
 /// The number of MCUs between two restart markers for a picture of `width` pixels: 2 if that divides a row of
@@ -64,6 +64,18 @@ struct KnownHeader {
     /// The coding of the blocks, once a caller has asked for it. `Some(None)` if our own decoder cannot read such
     /// headers.
     coding: Option<Option<Coding>>,
+}
+
+/// The facts in the header of a tiled JPEG that a decoder on another device needs: see
+/// [`RegionDecoder::tile_header`](super::RegionDecoder::tile_header).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileHeader {
+    /// The division of the picture into tiles.
+    pub grid: TileGrid,
+    /// The bytes from SOI to the entropy-coded data.
+    pub length: u32,
+    /// The location of the tables in the header.
+    pub tables: TablePlaces,
 }
 
 /// The maximum number of headers to keep. Frames of a clip have the same header, and those of a data set usually
@@ -123,10 +135,11 @@ impl Tiler {
         Some(TileSelection { grid, parts, cut })
     }
 
-    /// Selects all tiles, if `jpeg` is tiled.
-    pub fn select_all(&mut self, jpeg: &[u8]) -> Option<TileSelection> {
-        let size = self.size(jpeg)?;
-        self.select(jpeg, Region::whole(size), true)
+    /// The facts in the header of `jpeg`, if it is tiled and a device can read its tables.
+    pub fn tile_header(&mut self, jpeg: &[u8]) -> Option<TileHeader> {
+        let KnownHeader { header, layout, .. } = self.known(jpeg)?;
+        let (length, tables) = (u32::try_from(header.len()).ok()?, TablePlaces::read(header)?);
+        Some(TileHeader { grid: layout.grid(), length, tables })
     }
 
     /// Makes the JPEG of the tiles that were last selected in `jpeg`.
@@ -173,7 +186,8 @@ impl Tiler {
     pub fn read_coding(&mut self) {
         if let Some((known, others)) = self.known.split_first_mut() {
             let others = others.iter().filter_map(|known| known.coding.as_ref()?.as_ref());
-            known.coding = Some(Coding::read(&known.header, others));
+            let tables = TablePlaces::read(&known.header);
+            known.coding = Some(tables.and_then(|tables| Coding::new(&known.header, &tables, others)));
         }
     }
 
@@ -251,52 +265,6 @@ fn find_tiles(jpeg: &[u8], from: usize, count: usize, tiles: &mut Vec<TileData>)
             _ if tiles.len() < count && marker == RST0 + (tiles.len() - 1) as u8 % 8 => {}
             _ => return None,
         }
-    }
-}
-
-/// The tiles of a JPEG: see [`RegionDecoder::tiles`](super::RegionDecoder::tiles).
-#[derive(Debug, Clone)]
-pub struct TileIndex {
-    /// The division of the picture into tiles.
-    pub grid: TileGrid,
-    /// The coding of the blocks.
-    pub coding: Coding,
-    /// The first byte of the entropy-coded data of each tile, row by row, and the one after the last.
-    ranges: Box<[[u32; 2]]>,
-}
-
-/// The tiles that a region of the picture touches.
-#[derive(Debug, Clone)]
-pub struct RegionTiles<'a> {
-    /// The part of the picture: whole tiles.
-    pub cut: Cut,
-    /// The number of tiles in a row of the part.
-    pub columns: u32,
-    /// The number of MCUs in a tile.
-    pub restart: u32,
-    /// For each row of tiles the first byte of the entropy-coded data of each tile in the JPEG, and the one after the last.
-    pub rows: Vec<&'a [[u32; 2]]>,
-}
-
-impl TileIndex {
-    /// `None` if the JPEG is longer than a device can count.
-    pub(super) fn new(grid: TileGrid, tiles: &[TileData], coding: &Coding) -> Option<Self> {
-        let range =
-            |tile: &TileData| Some([u32::try_from(tile.range.start).ok()?, u32::try_from(tile.range.end).ok()?]);
-        Some(TileIndex { grid, coding: coding.clone(), ranges: tiles.iter().map(range).collect::<Option<_>>()? })
-    }
-
-    /// The tiles that `region` touches. `None` if the picture has no such region.
-    pub fn in_region(&self, region: Region) -> Option<RegionTiles<'_>> {
-        if !region.within(self.grid.size) {
-            return None;
-        }
-        let parts = self.grid.touched(region);
-        let (across, columns) = (self.grid.parts().0, parts.columns.len());
-        let row = |row: u32| self.ranges.get((row * across + parts.columns.start) as usize..)?.get(..columns);
-        let rows = parts.rows.clone().map(row).collect::<Option<_>>()?;
-        let restart = self.grid.tile_width / MCU_SIDE;
-        Some(RegionTiles { cut: self.grid.cut(&parts), columns: columns as u32, restart, rows })
     }
 }
 

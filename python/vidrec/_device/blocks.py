@@ -68,7 +68,7 @@ constexpr int order[64] = {{{", ".join(str(_ZIGZAG.index(place)) for place in ra
 assert(factors >= 0 && factors + 63 < codings.shape[0]);
 wp::vec_t<64, wp::int32> w;
 #pragma unroll
-for (int i = 0; i < 64; ++i) w[i] = (wp::int16)(v[order[i]] * (wp::int16)codings.data[factors + i]);
+for (int i = 0; i < 64; ++i) w[i] = (wp::int16)(v[order[i]] * (wp::int16)codings.data[factors + order[i]]);
 return w;
 """)
 def dequantized(v: Block, codings: wp.array(dtype=wp.uint16), factors: int) -> Block:

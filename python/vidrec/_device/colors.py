@@ -4,10 +4,7 @@
 
 import warp as wp
 
-from .arrays import at
-
-# The numbers of a conversion: `ExportedTables::conversions` of the loader.
-CONVERSION = wp.constant(18)
+from .tables import Table
 
 
 @wp.struct
@@ -23,15 +20,14 @@ class Channel:
 
 
 @wp.func
-def channel_of(conversions: wp.array(dtype=wp.float32), table: int, c: int):
-    start = table * CONVERSION
+def channel_of(table: Table, c: int):
     found = Channel()
-    found.first = at(conversions, start + 3 * c)
-    found.second = at(conversions, start + 3 * c + 1)
-    found.third = at(conversions, start + 3 * c + 2)
-    found.offset = at(conversions, start + 9 + c)
-    found.low = at(conversions, start + 12 + c)
-    found.high = at(conversions, start + 15 + c)
+    found.first = table.factors[c, 0]
+    found.second = table.factors[c, 1]
+    found.third = table.factors[c, 2]
+    found.offset = table.offsets[c]
+    found.low = table.low[c]
+    found.high = table.high[c]
     return found
 
 

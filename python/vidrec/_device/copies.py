@@ -4,9 +4,8 @@
 
 import warp as wp
 
-from .arrays import at
 from .planes import Plane, Planes, sample_at
-from .tables import COPY_LEFT, COPY_TOP, FLIP, HEIGHT, WIDTH
+from .tables import Table
 
 # FIX(x) of libjpeg's jdcolor.c: x times 2^16, rounded.
 R_CR = wp.constant(91881)
@@ -29,20 +28,20 @@ class Column:
 
 
 @wp.func
-def column_of(numbers: wp.array(dtype=wp.int32), table: int, x: int, width: int):
+def column_of(table: Table, x: int, width: int):
     column = Column()
-    column.x = at(numbers, table + COPY_LEFT) + x
-    if at(numbers, table + FLIP) != 0:
-        column.x = at(numbers, table + COPY_LEFT) + width - 1 - x
+    column.x = int(table.x_start) + x
+    if table.flip != 0:
+        column.x = int(table.x_start) + width - 1 - x
     column.chroma = column.x // 2
     if column.x % 2 == 0:
         column.next_chroma = wp.max(column.chroma - 1, 0)
         column.rounding = 8
     else:
-        column.next_chroma = wp.min(column.chroma + 1, (at(numbers, table + WIDTH) + 1) // 2 - 1)
+        column.next_chroma = wp.min(column.chroma + 1, (table.width + 1) // 2 - 1)
         column.rounding = 7
-    column.top = at(numbers, table + COPY_TOP)
-    column.rows = (at(numbers, table + HEIGHT) + 1) // 2
+    column.top = int(table.y_start)
+    column.rows = (table.height + 1) // 2
     return column
 
 

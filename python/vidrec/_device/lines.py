@@ -9,7 +9,7 @@ import warp as wp
 
 from .arrays import at, put
 from .planes import LINES, TABLE, UNIT, planes_of
-from .tables import CHROMA_ROWS, IS_COPY, LUMA_ROWS, NEEDED, axis_of
+from .tables import CHROMA_ROWS, LUMA_ROWS, Table, taps_of
 
 wp.set_module_options({"enable_backward": False, "max_unroll": 1, "fast_math": False, "fuse_fp": False})
 
@@ -44,34 +44,36 @@ def blended(
 def blend(
     planes: wp.array(dtype=wp.uint8),
     frames: wp.array2d(dtype=wp.int32),
-    numbers: wp.array(dtype=wp.int32),
+    tables: wp.array(dtype=Table),
+    spans: wp.array(dtype=wp.int32),
     weights: wp.array(dtype=wp.int16),
     height: int,
+    side: int,
     lines: wp.array(dtype=wp.int16),
 ):
     """Makes a column of a strip of lines of frame `f`."""
     f, strip, column = wp.tid()
-    table = frames[f, TABLE]
-    found = planes_of(frames, f)
+    number = frames[f, TABLE]
+    table = tables[number]
+    found = planes_of(frames, f, table.step)
     length = 2 * found.luma.pitch
-    if at(numbers, table + IS_COPY) != 0 or column >= length:
+    if table.is_copy != 0 or column >= length:
         return
     plane = found.luma
     x = column
-    rows = table + LUMA_ROWS
+    axis = LUMA_ROWS
     if column >= plane.pitch:
-        if at(numbers, table + NEEDED) != 3:
+        if table.needed != 3:
             return
-        rows = table + CHROMA_ROWS
+        axis = CHROMA_ROWS
         x -= plane.pitch
         plane = found.blue
         if x >= plane.pitch:
             x -= plane.pitch
             plane = found.red
-    axis = axis_of(numbers, rows)
     to = first_line(frames, f, strip, length) + wp.int64(column)
     for y in range(strip * STRIP, wp.min(strip * STRIP + STRIP, height)):
-        row = at(numbers, axis.firsts + y) - plane.top
-        start = plane.start + wp.int64(row * plane.pitch + x)
-        put(lines, to, blended(planes, start, plane.pitch, weights, axis.weights + y * axis.taps, axis.taps))
+        rows = taps_of(table, spans, number, axis, side, y)
+        start = plane.start + wp.int64((rows.first - plane.top) * plane.pitch + x)
+        put(lines, to, blended(planes, start, plane.pitch, weights, rows.weights, rows.count))
         to += wp.int64(length)

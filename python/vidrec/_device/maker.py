@@ -13,17 +13,25 @@ import warp
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from . import codes as _codes
 from . import jpeg_cache as _jpeg_cache
 from . import lines as _lines
+from . import markers as _markers
 from . import pictures as _pictures
+from . import tables as _tables
 from . import tiles as _tiles
+from . import weights as _weights
 
 # Types of Warp and of its kernels are not those of Python.
 wp: Any = warp
+codes: Any = _codes
 jpeg_cache: Any = _jpeg_cache
 lines: Any = _lines
+markers: Any = _markers
 pictures: Any = _pictures
+tables: Any = _tables
 tiles: Any = _tiles
+weights: Any = _weights
 
 Bytes = NDArray[np.uint8]
 
@@ -39,12 +47,9 @@ _VALUES: Dict[str, Tuple[Any, torch.dtype]] = {
 }
 # The parts of a plan, in the order of `Batch.plan`: types of their values, and how many belong together.
 _PARTS: Tuple[Tuple[Any, Tuple[int, ...]], ...] = (
-    (wp.int32, (4,)),
-    (wp.int32, (12,)),
-    (wp.uint16, ()),
-    (wp.int32, ()),
-    (wp.int16, ()),
-    (wp.float32, ()),
+    (wp.int32, (16,)),
+    (tables.Table, ()),
+    (wp.int32, (10,)),
     (wp.int64, (3,)),
     (wp.int64, (3,)),
 )
@@ -53,14 +58,23 @@ _PARTS: Tuple[Tuple[Any, Tuple[int, ...]], ...] = (
 class _Plan(NamedTuple):
     """The parts of a plan on the device, as arrays of Warp."""
 
-    tiles: Any
     frames: Any
-    codings: Any
-    numbers: Any
-    weights: Any
-    conversions: Any
+    tables: Any
+    headers: Any
     taken: Any
     keep: Any
+
+
+class _Sizes(NamedTuple):
+    """What kernels read and write: `PlanSizes` of the loader."""
+
+    samples: int
+    lines: int
+    longest_line: int
+    bytes: int
+    tiles: int
+    most_tiles: int
+    weights: int
 
 
 class Work(NamedTuple):
@@ -86,9 +100,8 @@ class Maker:
         self._value, self._dtype = _VALUES[dtype]
         self._is_gpu = device.type == "cuda"
         self._on, self._stream = _begun(device)
-        # All batches use these samples in turn: the stream runs one after another.
-        self._planes = torch.empty(0, dtype=torch.uint8, device=device)
-        self._lines = torch.empty(0, dtype=torch.int16, device=device)
+        # All batches use this memory in turn: the stream runs one after another.
+        self._scratch: Dict[str, Tuple[torch.Tensor, Any]] = {}
         with self._streaming():
             # Of this stream, so that nothing else gets it while a kernel runs.
             self._kept = self._room(room)
@@ -99,10 +112,10 @@ class Maker:
 
         ``others`` are the numbers of clips and their pictures, which a processor made.
         """
-        packed, places, sizes = plan
+        packed, places, sizes = plan[0], plan[1], _Sizes(*plan[2])
         with self._lock, self._streaming():
             packed = np.asarray(packed)
-            there = self._uploaded(packed, np.asarray(data), sizes[3])
+            there = self._uploaded(packed, np.asarray(data), sizes.bytes)
             ends = (there[begin:end] for begin, end in places)
             parts = _Plan(*(self._array(part, *kind) for part, kind in zip(ends, _PARTS)))
             count = parts.frames.shape[0]
@@ -112,35 +125,47 @@ class Maker:
             frames = new(shape, dtype=self._dtype, device=self._device)
             declined = torch.zeros(count, dtype=torch.int32, device=self._device)
             if count:
-                self._grow(*sizes[:2])
-                self._launch(parts, self._array(there[len(packed) :], wp.uint8), sizes[2], frames, declined)
+                self._launch(parts, self._array(there[len(packed) :], wp.uint8), sizes, frames, declined)
             if others is not None:
                 clips, made = others
                 frames[torch.tensor(clips, device=self._device)] = made.to(self._device)
             return self._handed_over(frames, declined)
 
-    def _launch(self, plan: _Plan, jpegs: Any, longest: int, frames: torch.Tensor, declined: torch.Tensor) -> None:
-        """Runs the kernels for a plan whose longest line has so many samples, if there are lines."""
-        planes, blended = self._array(self._planes, wp.uint8), self._array(self._lines, wp.int16)
-        all_kept = self._array(self._kept, wp.uint8, self._kept.shape[1:])
+    def _launch(self, plan: _Plan, jpegs: Any, sizes: _Sizes, frames: torch.Tensor, declined: torch.Tensor) -> None:
+        """Runs the kernels for a plan."""
+        all_kept, declines = self._array(self._kept, wp.uint8, self._kept.shape[1:]), self._array(declined, wp.int32)
         sides, strides = dict(zip(self._layout, frames.shape)), dict(zip(self._layout, frames.stride()))
-        count, strips = plan.frames.shape[0], -(-sides["H"] // int(lines.STRIP))
-        tables = [plan.frames, plan.numbers, plan.weights]
+        count, side, strips = plan.frames.shape[0], max(sides["W"], sides["H"]), -(-sides["H"] // int(lines.STRIP))
+        kinds, headers = plan.tables.shape[0], plan.headers.shape[0]
+        counts = self._room_for("counts", wp.int32, count * int(markers.PARTS))
+        marks = self._room_for("marks", wp.int32, 2 * sizes.tiles)
+        codings = self._room_for("codings", wp.uint16, headers * int(codes.CODING))
+        spans = self._room_for("spans", wp.int32, kinds * 8 * side)
+        resampling = self._room_for("weights", wp.int16, sizes.weights)
+        planes = self._room_for("planes", wp.uint8, sizes.samples)
+        blended = self._room_for("lines", wp.int16, sizes.lines)
+        looks = [plan.frames, plan.tables, spans, resampling]
         self._run(jpeg_cache.take, (plan.taken.shape[0], int(jpeg_cache.THREADS)), [all_kept, plan.taken, jpegs])
-        coded = [jpegs, plan.tiles, plan.frames, plan.codings]
-        self._run(tiles.decode, plan.tiles.shape[:1], [*coded, planes, self._array(declined, wp.int32)])
-        self._run(lines.blend, (count, strips, longest), [planes, *tables, sides["H"], blended])
-        where = [sides[letter] for letter in "WHCT"] + [pictures.Strides(*(strides[letter] for letter in "BTCHW"))]
-        inputs = [planes, blended, *tables, plan.conversions, *where, self._array(frames, self._value)]
+        self._run(weights.weigh, (kinds, 4, side), [plan.tables, sides["W"], sides["H"], side, spans, resampling])
+        self._run(codes.build, (headers, 6, 1 << int(codes.INDEX_BITS)), [jpegs, plan.headers, codings])
+        self._run(markers.count, (count, int(markers.PARTS)), [jpegs, plan.frames, counts])
+        self._run(markers.find, (count, int(markers.PARTS)), [jpegs, plan.frames, counts, marks, declines])
+        coded = [jpegs, plan.frames, plan.tables, marks, codings]
+        self._run(tiles.decode, (count, sizes.most_tiles), [*coded, planes, declines])
+        self._run(lines.blend, (count, strips, sizes.longest_line), [planes, *looks, sides["H"], side, blended])
+        where = [sides["W"], sides["H"], side, sides["C"], sides["T"], pictures.Strides(*(strides[each] for each in "BTCHW"))]
+        inputs = [planes, blended, *looks, *where, self._array(frames, self._value)]
         self._run(pictures.make, (count, strips, sides["W"]), inputs)
         self._run(jpeg_cache.keep, (plan.keep.shape[0], int(jpeg_cache.THREADS)), [jpegs, plan.keep, all_kept])
 
-    def _grow(self, planes: int, lines: int) -> None:
-        """Makes room for so many samples."""
-        if len(self._planes) < planes:
-            self._planes = torch.empty(planes, dtype=torch.uint8, device=self._device)
-        if len(self._lines) < lines:
-            self._lines = torch.empty(lines, dtype=torch.int16, device=self._device)
+    def _room_for(self, name: str, dtype: Any, size: int) -> Any:
+        """Memory for at least so many values."""
+        known = self._scratch.get(name)
+        if known is None or known[1].shape[0] < size:
+            bytes_of_value = wp.types.type_size_in_bytes(dtype)
+            tensor = torch.empty(max(size, 1) * bytes_of_value, dtype=torch.uint8, device=self._device)
+            known = self._scratch[name] = tensor, self._array(tensor, dtype)
+        return known[1]
 
     def finish(self, work: Work) -> Optional[torch.Tensor]:
         """The pictures for torch's current stream; None if the device declined a frame."""

@@ -10,8 +10,8 @@ from .arrays import at, put
 from .colors import Channel, channel_of, level_of, value_for
 from .copies import Column, column_of, copied
 from .lines import STRIP, first_line
-from .planes import PLACE, TABLE, TABLE_NUMBER, planes_of
-from .tables import CHROMA_COLUMNS, IS_COPY, LUMA_COLUMNS, NEEDED, Axis, axis_of
+from .planes import PLACE, TABLE, planes_of
+from .tables import CHROMA_COLUMNS, LUMA_COLUMNS, Table, Taps, taps_of
 
 wp.set_module_options({"enable_backward": False, "max_unroll": 1, "fast_math": False, "fuse_fp": False})
 
@@ -20,25 +20,6 @@ LEVEL = wp.constant(128 * 16384)
 
 # Of a picture's dimensions: clips, frames, channels, rows and columns.
 Strides = wp.types.vector(length=5, dtype=wp.int64)
-
-
-@wp.struct
-class Taps:
-    """The samples of a line that make up a pixel."""
-
-    count: int
-    first: int  # from the line's begin on
-    weights: int
-
-
-@wp.func
-def taps_of(numbers: wp.array(dtype=wp.int32), axis: Axis, x: int, start: int):
-    """Those of column x; a row of the plane starts there in the line."""
-    taps = Taps()
-    taps.count = axis.taps
-    taps.first = at(numbers, axis.firsts + x) + start
-    taps.weights = axis.weights + x * axis.taps
-    return taps
 
 
 @wp.func
@@ -69,11 +50,12 @@ def make(
     planes: wp.array(dtype=wp.uint8),
     lines: wp.array(dtype=wp.int16),
     frames: wp.array2d(dtype=wp.int32),
-    numbers: wp.array(dtype=wp.int32),
+    tables: wp.array(dtype=Table),
+    spans: wp.array(dtype=wp.int32),
     weights: wp.array(dtype=wp.int16),
-    conversions: wp.array(dtype=wp.float32),
     width: int,
     height: int,
+    side: int,
     channels: int,
     count: int,
     strides: Strides,
@@ -81,27 +63,27 @@ def make(
 ):
     """Makes a column of a strip of the picture of frame `f`; a clip has `count` frames."""
     f, strip, x = wp.tid()
-    table = frames[f, TABLE]
-    needed = at(numbers, table + NEEDED)
-    is_copy = at(numbers, table + IS_COPY) != 0
-    found = planes_of(frames, f)
+    number = frames[f, TABLE]
+    table = tables[number]
+    needed = table.needed
+    is_copy = table.is_copy != 0
+    found = planes_of(frames, f, table.step)
     length = 2 * found.luma.pitch
     column = Column()
     luma = Taps()
     chroma = Taps()
     if is_copy:
-        column = column_of(numbers, table, x, width)
+        column = column_of(table, x, width)
     else:
-        luma = taps_of(numbers, axis_of(numbers, table + LUMA_COLUMNS), x, -found.luma.left)
+        # From the line's begin on.
+        luma = taps_of(table, spans, number, LUMA_COLUMNS, side, x)
+        luma.first -= found.luma.left
         if needed == 3:
-            start = found.luma.pitch - found.blue.left
-            chroma = taps_of(numbers, axis_of(numbers, table + CHROMA_COLUMNS), x, start)
-    red = channel_of(conversions, frames[f, TABLE_NUMBER], 0)
-    green = Channel()
-    blue = Channel()
-    if channels == 3:
-        green = channel_of(conversions, frames[f, TABLE_NUMBER], 1)
-        blue = channel_of(conversions, frames[f, TABLE_NUMBER], 2)
+            chroma = taps_of(table, spans, number, CHROMA_COLUMNS, side, x)
+            chroma.first += found.luma.pitch - found.blue.left
+    red = channel_of(table, 0)
+    green = channel_of(table, 1)
+    blue = channel_of(table, 2)
     line = first_line(frames, f, strip, length)
     place = frames[f, PLACE]
     to = wp.int64(place // count) * strides[0] + wp.int64(place % count) * strides[1]

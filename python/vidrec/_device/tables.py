@@ -6,33 +6,74 @@ import warp as wp
 
 from .arrays import at
 
-# Numbers of a table: `ExportedTables::HEAD` of the loader has them.
-IS_COPY = wp.constant(0)
-NEEDED = wp.constant(1)
-FLIP = wp.constant(2)
-COPY_LEFT = wp.constant(3)
-COPY_TOP = wp.constant(4)
-WIDTH = wp.constant(5)
-HEIGHT = wp.constant(6)
-LUMA_COLUMNS = wp.constant(7)
-LUMA_ROWS = wp.constant(10)
-CHROMA_COLUMNS = wp.constant(13)
-CHROMA_ROWS = wp.constant(16)
+# The axes of a picture: columns and rows, as luma makes them and as chroma does.
+LUMA_COLUMNS = wp.constant(0)
+LUMA_ROWS = wp.constant(1)
+CHROMA_COLUMNS = wp.constant(2)
+CHROMA_ROWS = wp.constant(3)
 
 
 @wp.struct
-class Axis:
-    """How samples along an axis become pixels."""
+class Table:
+    """How frames that look the same become pictures: `DeviceTable` of the loader writes it."""
 
-    taps: int  # samples of a pixel
-    firsts: int  # where the first sample of each pixel is
-    weights: int  # where the weights of the pixels are
+    # Start and scale of the view, in samples of luma.
+    x_start: wp.float64
+    x_scale: wp.float64
+    y_start: wp.float64
+    y_scale: wp.float64
+    # The samples of luma that may be read, from the first to the one after the last.
+    x_low: int
+    x_high: int
+    y_low: int
+    y_high: int
+    # Of the frame, in pixels.
+    width: int
+    height: int
+    step: int  # pixels for each sample of luma, along both axes
+    is_copy: int  # whether the pixels are those of the frame
+    needed: int  # planes that the picture needs: 1 or 3
+    flip: int
+    weights: wp.vec4i  # where those of each axis begin
+    # From planes to channels.
+    factors: wp.mat33f
+    offsets: wp.vec3f
+    low: wp.vec3f
+    high: wp.vec3f
+
+
+@wp.struct
+class Taps:
+    """The samples along an axis that make up a pixel."""
+
+    count: int
+    first: int
+    weights: int  # where their weights begin
 
 
 @wp.func
-def axis_of(numbers: wp.array(dtype=wp.int32), place: int):
-    axis = Axis()
-    axis.taps = at(numbers, place)
-    axis.firsts = at(numbers, place + 1)
-    axis.weights = at(numbers, place + 2)
-    return axis
+def most_taps(table: Table, axis: int):
+    """At least the number of samples of a pixel: `PlaneAxis::most_taps` of the loader."""
+    scale = table.x_scale
+    if axis % 2 == 1:
+        scale = table.y_scale
+    luma = int(wp.float64(2.0) * wp.max(scale, wp.float64(1.0))) + 2
+    if axis >= CHROMA_COLUMNS:
+        return luma // 2 + 3
+    return luma
+
+
+@wp.func
+def span_of(number: int, axis: int, side: int, pixel: int):
+    """Where the first sample of a pixel of a table is, and behind it the number of samples; an axis has `side` of them."""
+    return 2 * ((4 * number + axis) * side + pixel)
+
+
+@wp.func
+def taps_of(table: Table, spans: wp.array(dtype=wp.int32), number: int, axis: int, side: int, pixel: int):
+    span = span_of(number, axis, side, pixel)
+    taps = Taps()
+    taps.first = at(spans, span)
+    taps.count = at(spans, span + 1)
+    taps.weights = table.weights[axis] + pixel * most_taps(table, axis)
+    return taps

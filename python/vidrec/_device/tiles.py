@@ -10,38 +10,44 @@ import warp as wp
 from .arrays import at, fetch
 from .bits import bits_of, is_used_up
 from .blocks import QUANTIZERS, block_of, dequantized, is_large, place_of, write
-from .planes import CODING, COLUMNS, RESTART, SIDE, planes_of
+from .codes import CODING
+from .planes import ACROSS, CODED, COLUMNS, FIRST_TILE, HEADER, LEFT, RESTART, ROWS, TABLE, TOP, planes_of
+from .tables import Table
 from .transforms import low16
 
 wp.set_module_options({"enable_backward": False, "max_unroll": 1, "fast_math": False, "fuse_fp": False})
-
-# Numbers of a tile: `TilePlan::tiles` of the loader.
-BEGIN = wp.constant(0)
-END = wp.constant(1)
-FRAME = wp.constant(2)
-NUMBER = wp.constant(3)
 
 
 @wp.kernel
 def decode(
     data: wp.array(dtype=wp.uint8),
-    tiles: wp.array2d(dtype=wp.int32),
     frames: wp.array2d(dtype=wp.int32),
+    tables: wp.array(dtype=Table),
+    marks: wp.array(dtype=wp.int32),
     codings: wp.array(dtype=wp.uint16),
     planes: wp.array(dtype=wp.uint8),
     declined: wp.array(dtype=wp.int32),
 ):
-    """Decodes a tile to the planes of its frame."""
-    i = wp.tid()
-    bits = bits_of(tiles[i, BEGIN], tiles[i, END])
+    """Decodes a tile that the picture needs to the planes of frame `f`."""
+    f, tile = wp.tid()
+    across = frames[f, COLUMNS]
+    # Where markers are wrong, nothing is known of the tiles.
+    if tile >= across * frames[f, ROWS] or at(declined, f) != 0:
+        return
+    column = tile % across
+    row = tile // across
+    number = (frames[f, TOP] + row) * frames[f, ACROSS] + frames[f, LEFT] + column
+    mark = 2 * (frames[f, FIRST_TILE] + number)
+    begin = frames[f, CODED]
+    if number > 0:
+        begin = at(marks, mark - 1)
+    bits = bits_of(begin, at(marks, mark))
     fetch(data, bits.at, bits.end)
-    f = tiles[i, FRAME]
-    side = frames[f, SIDE]
-    coding = frames[f, CODING]
+    step = tables[frames[f, TABLE]].step
+    side = 8 // step
+    coding = frames[f, HEADER] * CODING
     restart = frames[f, RESTART]
-    column = (tiles[i, NUMBER] % frames[f, COLUMNS]) * restart
-    row = tiles[i, NUMBER] // frames[f, COLUMNS]
-    found = planes_of(frames, f)
+    found = planes_of(frames, f, step)
     predictions = wp.vec3i(0, 0, 0)
     had_ac = bool(False)
     was_large = bool(False)
@@ -63,7 +69,7 @@ def decode(
                 bits.wrong = True
             had_ac = has_ac
             was_large = large
-            to, pitch = place_of(found, side, column + mcu, row, b)
+            to, pitch = place_of(found, side, column * restart + mcu, row, b)
             write(planes, to, pitch, v, side, has_ac)
     if bits.wrong or not is_used_up(bits, data):
         declined[f] = 1

@@ -30,7 +30,7 @@ pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{ColorDraw, ColorStep};
 pub use feed::{Batches, BatchesInto, Epochs, Loader, Memory, PrefetchedBatch};
 #[doc(hidden)]
-pub use jpeg_batch::TilePlan;
+pub use jpeg_batch::{PlanSizes, TilePlan};
 pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};

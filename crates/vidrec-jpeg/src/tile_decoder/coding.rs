@@ -8,10 +8,73 @@ use super::idct::{Factors, Quantization};
 use super::mcu::{Block, component_of};
 use crate::markers::{DHT, DQT, SOF0, SOS, headers};
 
+/// The location of the tables of the three components in the header of a tiled JPEG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TablePlaces {
+    /// For each component, the first of its 64 quantizers, in coding order.
+    pub quantizers: [u32; 3],
+    /// For each component, its Huffman codes of DC and AC: the first of the 16 counts of each length. The symbols follow them.
+    pub codes: [[u32; 2]; 3],
+}
+
+impl TablePlaces {
+    /// Finds and checks the tables. `None` if a table is missing, violates the standard, or has more than 8 bits.
+    pub fn read(header: &[u8]) -> Option<Self> {
+        let (mut quantizers, mut codes) = ([None; 4], [[None; 4]; 2]);
+        let (mut quantizer_of, mut codes_of) = (None, None);
+        for segment in headers(header) {
+            let (body, start) = (segment.body, segment.end - segment.body.len());
+            match segment.marker {
+                DQT => find_quantizers(body, start, &mut quantizers)?,
+                DHT => find_codes(body, start, &mut codes)?,
+                SOF0 => quantizer_of = Some([*body.get(8)?, *body.get(11)?, *body.get(14)?]),
+                SOS => codes_of = Some([*body.get(2)?, *body.get(4)?, *body.get(6)?]),
+                _ => {}
+            }
+        }
+        let mut places = TablePlaces { quantizers: [0; 3], codes: [[0; 2]; 3] };
+        for (component, (quantizer, code)) in quantizer_of?.into_iter().zip(codes_of?).enumerate() {
+            places.quantizers[component] = (*quantizers.get(usize::from(quantizer))?)?;
+            let [dc, ac] = &codes;
+            places.codes[component] =
+                [(*dc.get(usize::from(code >> 4))?)?, (*ac.get(usize::from(code & 15))?)?];
+        }
+        Some(places)
+    }
+}
+
+/// Finds tables of 64 bytes, each after its number.
+fn find_quantizers(body: &[u8], start: usize, places: &mut [Option<u32>; 4]) -> Option<()> {
+    let (parts, []) = body.as_chunks::<65>() else { return None };
+    for (i, [number, ..]) in parts.iter().enumerate() {
+        *places.get_mut(usize::from(*number))? = Some(u32::try_from(start + 65 * i + 1).ok()?);
+    }
+    Some(())
+}
+
+/// Finds Huffman codes, each after its class and number.
+fn find_codes(mut body: &[u8], mut start: usize, places: &mut [[Option<u32>; 4]; 2]) -> Option<()> {
+    while let Some((&class, rest)) = body.split_first() {
+        let (counts, symbols) = code_at(rest, 0)?;
+        let place = places.get_mut(usize::from(class >> 4))?.get_mut(usize::from(class & 15))?;
+        let is_valid = if class >> 4 == 0 { DcTable::accepts(counts, symbols) } else { AcTable::accepts(counts, symbols) };
+        *place = Some(u32::try_from(start + 1).ok().filter(|_| is_valid)?);
+        let length = 17 + symbols.len();
+        (body, start) = (&body[length..], start + length);
+    }
+    Some(())
+}
+
+/// The Huffman code at a place: the number of codes of each length, and their symbols.
+fn code_at(bytes: &[u8], at: u32) -> Option<(&[u8; 16], &[u8])> {
+    let (counts, rest) = bytes.get(at as usize..)?.split_first_chunk()?;
+    Some((counts, rest.get(..counts.iter().map(|&count| usize::from(count)).sum())?))
+}
+
 /// The coding of the blocks of the three components.
 #[derive(Debug, Clone)]
-pub struct Coding {
-    components: [ComponentCoding; 3],
+pub(crate) struct Coding {
+    quantizations: [Quantization; 3],
     /// The factors of two blocks of luma.
     pub(super) luma: Factors,
     /// The factors of one blue and one red block.
@@ -19,137 +82,83 @@ pub struct Coding {
     codes: Arc<HuffmanTables>,
 }
 
-/// The coding of the blocks of one component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ComponentCoding {
-    quantization: Quantization,
-    /// The number of the table in [`HuffmanTables`].
-    dc: usize,
-    ac: usize,
-}
-
-/// All Huffman tables of a header, which are expensive to build.
+/// The Huffman tables of a header, which are expensive to build.
 #[derive(Debug)]
 struct HuffmanTables {
-    /// The segments that define the tables.
+    /// For each table its component and class, and the bytes that define it.
     bytes: Vec<u8>,
-    dc: [Option<DcTable>; 4],
-    ac: [Option<AcTable>; 4],
+    /// The tables of each component; `None` if they are those of an earlier one.
+    tables: [(Option<DcTable>, Option<AcTable>); 3],
+    /// For each component, the component that has its tables of DC and AC.
+    owners: [[usize; 2]; 3],
 }
 
 impl Coding {
-    /// Reads the tables of `header`, the header of a tiled JPEG. If one of `known` has the same Huffman tables,
-    /// they are shared. `None` if a table is missing, violates the standard, or has more than 8 bits.
-    pub fn read<'a>(header: &[u8], mut known: impl Iterator<Item = &'a Coding>) -> Option<Self> {
-        let mut quantisations = [None; 4];
-        let (mut code_bytes, mut quantisation_of, mut codes_of) = (Vec::new(), None, None);
-        for segment in headers(header) {
-            let body = segment.body;
-            match segment.marker {
-                DQT => read_quantisations(body, &mut quantisations)?,
-                DHT => code_bytes.extend_from_slice(body),
-                SOF0 => quantisation_of = Some([*body.get(8)?, *body.get(11)?, *body.get(14)?]),
-                SOS => codes_of = Some([*body.get(2)?, *body.get(4)?, *body.get(6)?]),
-                _ => {}
-            }
+    /// Builds the tables of `header`. If one of `known` has the same Huffman tables, they are shared.
+    pub fn new<'a>(
+        header: &[u8],
+        places: &TablePlaces,
+        mut known: impl Iterator<Item = &'a Coding>,
+    ) -> Option<Self> {
+        let mut quantizations = [Quantization::from_zigzag(&[0; 64]); 3];
+        for (quantization, &at) in quantizations.iter_mut().zip(&places.quantizers) {
+            *quantization = Quantization::from_zigzag(header.get(at as usize..)?.first_chunk()?);
         }
-        let codes = match known.find(|coding| coding.codes.bytes == code_bytes) {
+        let bytes = HuffmanTables::bytes(header, places)?;
+        let codes = match known.find(|coding| coding.codes.bytes == bytes) {
             Some(coding) => coding.codes.clone(),
-            None => Arc::new(HuffmanTables::read(code_bytes)?),
+            None => Arc::new(HuffmanTables::new(header, places, bytes)?),
         };
-        let mut components = quantisation_of?.into_iter().zip(codes_of?).map(|(quantization, code)| {
-            let (dc, ac) = (usize::from(code >> 4), usize::from(code & 15));
-            let exist = codes.dc.get(dc)?.is_some() && codes.ac.get(ac)?.is_some();
-            let quantization = (*quantisations.get(usize::from(quantization))?)?;
-            exist.then_some(ComponentCoding { quantization, dc, ac })
-        });
-        let components = [components.next()??, components.next()??, components.next()??];
-        let [luma, blue, red] = components.each_ref().map(|component| &component.quantization);
+        let [luma, blue, red] = quantizations.each_ref();
         let (luma, chroma) = (Factors::new([luma, luma]), Factors::new([blue, red]));
-        Some(Coding { components, luma, chroma, codes })
+        Some(Coding { quantizations, luma, chroma, codes })
     }
 
     /// Whether block `i` of an MCU has larger values than pictures do: see [`Quantization::beyond_pictures`].
     pub(super) fn beyond_pictures(&self, i: usize, block: &Block) -> bool {
-        self.components[component_of(i)].quantization.beyond_pictures(block)
-    }
-
-    /// The quantizers of each component, row by row.
-    pub fn quantizers(&self) -> [[i16; 64]; 3] {
-        self.components.map(|component| component.quantization.rows())
-    }
-
-    /// Whether both describe the same coding.
-    pub fn is(&self, other: &Coding) -> bool {
-        let same_codes = Arc::ptr_eq(&self.codes, &other.codes) || self.codes.bytes == other.codes.bytes;
-        same_codes && self.components == other.components
-    }
-
-    /// Appends the coding in 16-bit words, for a decoder on another device.
-    ///
-    /// First come six places, counted from the start: those of the DC and AC codes of luma, blue and red. Then come
-    /// the quantizers of each component, row by row. A code has the symbol (upper half) and length of the code at the
-    /// start of each value of 10 bits, or 0 for a longer code; then for each length of 0 to 16 the first longer code in
-    /// 16 left-aligned bits; then for each length the number to add to a code of that length, which gives the place of
-    /// its symbol in the lower eight bits; and 256 symbols. Returns `None` if a code is missing.
-    pub fn write_words(&self, to: &mut Vec<u16>) -> Option<()> {
-        let start = to.len();
-        to.extend([0; 6]);
-        to.extend(self.quantizers().iter().flatten().map(|&factor| factor as u16));
-        let mut known = Vec::new();
-        for (i, component) in self.components.iter().enumerate() {
-            let (dc, ac) = self.tables(i)?;
-            let codes = [(0, component.dc, dc.code()), (1, component.ac, ac.code())];
-            for (class, number, code) in codes {
-                let at = match known.iter().find(|(key, _)| *key == (class, number)) {
-                    Some(&(_, at)) => at,
-                    None => {
-                        let at = u16::try_from(to.len() - start).ok()?;
-                        known.push(((class, number), at));
-                        code.write_words(to);
-                        at
-                    }
-                };
-                to[start + 2 * i + class] = at;
-            }
-        }
-        Some(())
+        self.quantizations[component_of(i)].beyond_pictures(block)
     }
 
     pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {
-        let ComponentCoding { dc, ac, .. } = self.components[component];
-        self.codes.dc[dc].as_ref().zip(self.codes.ac[ac].as_ref())
+        let [dc, ac] = self.codes.owners[component];
+        self.codes.tables[dc].0.as_ref().zip(self.codes.tables[ac].1.as_ref())
     }
-}
-
-/// Reads tables of 64 bytes in zigzag order, each after its number.
-fn read_quantisations(body: &[u8], tables: &mut [Option<Quantization>; 4]) -> Option<()> {
-    let (parts, []) = body.as_chunks::<65>() else { return None };
-    for [number, values @ ..] in parts {
-        *tables.get_mut(usize::from(*number))? = Some(Quantization::from_zigzag(values));
-    }
-    Some(())
 }
 
 impl HuffmanTables {
-    fn read(bytes: Vec<u8>) -> Option<Self> {
-        let mut codes = HuffmanTables { bytes: Vec::new(), dc: [const { None }; 4], ac: [const { None }; 4] };
-        let mut rest = &bytes[..];
-        while let Some((&[class, ref counts @ ..], behind)) = rest.split_first_chunk::<17>() {
-            let symbols = counts.iter().map(|&count| usize::from(count)).sum::<usize>();
-            let (symbols, behind) = behind.split_at_checked(symbols)?;
-            let number = usize::from(class & 15);
-            match class >> 4 {
-                0 => *codes.dc.get_mut(number)? = Some(DcTable::new(counts, symbols)?),
-                1 => *codes.ac.get_mut(number)? = Some(AcTable::new(counts, symbols)?),
-                _ => return None,
+    /// For each component, the first component with the same tables of DC and AC.
+    fn owners(places: &TablePlaces) -> [[usize; 2]; 3] {
+        let first = |place: u32, class: usize| places.codes.iter().position(|codes| codes[class] == place);
+        places.codes.map(|codes| [0, 1].map(|class| first(codes[class], class).unwrap_or(0)))
+    }
+
+    fn bytes(header: &[u8], places: &TablePlaces) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for (component, owners) in Self::owners(places).iter().enumerate() {
+            for class in [0, 1].into_iter().filter(|&class| owners[class] == component) {
+                let (counts, symbols) = code_at(header, places.codes[component][class])?;
+                bytes.push((2 * component + class) as u8);
+                bytes.extend(counts);
+                bytes.extend(symbols);
             }
-            rest = behind;
         }
-        if !rest.is_empty() {
-            return None;
+        Some(bytes)
+    }
+
+    fn new(header: &[u8], places: &TablePlaces, bytes: Vec<u8>) -> Option<Self> {
+        let owners = Self::owners(places);
+        let mut tables = [const { (None, None) }; 3];
+        for (component, table) in tables.iter_mut().enumerate() {
+            let [dc, ac] = places.codes[component];
+            if owners[component][0] == component {
+                let (counts, symbols) = code_at(header, dc)?;
+                table.0 = Some(DcTable::new(counts, symbols)?);
+            }
+            if owners[component][1] == component {
+                let (counts, symbols) = code_at(header, ac)?;
+                table.1 = Some(AcTable::new(counts, symbols)?);
+            }
         }
-        codes.bytes = bytes;
-        Some(codes)
+        Some(HuffmanTables { bytes, tables, owners })
     }
 }

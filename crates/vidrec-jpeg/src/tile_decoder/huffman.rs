@@ -71,15 +71,6 @@ impl IndexedCode {
         IndexedCode { first_bits: code.first_bits(), code }
     }
 
-    /// Appends the code in the form of [`Coding::write_words`](super::coding::Coding::write_words).
-    pub fn write_words(&self, to: &mut Vec<u16>) {
-        to.extend_from_slice(&self.first_bits);
-        to.extend(self.code.limits.map(|limit| limit as u16));
-        // A place in `symbols` has eight bits.
-        to.extend(self.code.offsets.map(|offset| u16::from(offset as u8)));
-        to.extend(self.code.symbols.map(u16::from));
-    }
-
     /// The symbol at the beginning of `bits`, which has [`INDEX_BITS`] bits, and the length of its code. `None` if
     /// the code is longer.
     pub fn look_up(&self, bits: usize) -> Option<(u8, u8)> {
@@ -197,9 +188,14 @@ pub(super) struct DcTable {
 }
 
 impl DcTable {
-    /// Returns `None` unless libjpeg accepts the code for DC: differences of at most 15 bits.
+    /// Whether libjpeg accepts the code for DC: differences of at most 15 bits.
+    pub fn accepts(counts: &[u8; 16], symbols: &[u8]) -> bool {
+        symbols.iter().all(|&symbol| symbol <= 15) && HuffmanCode::new(counts, symbols).is_some()
+    }
+
+    /// Returns `None` unless the table [accepts](Self::accepts) the code.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
-        if symbols.iter().any(|&symbol| symbol > 15) {
+        if !Self::accepts(counts, symbols) {
             return None;
         }
         let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
@@ -212,10 +208,6 @@ impl DcTable {
             bits += shared;
         }
         Some(DcTable { steps, code })
-    }
-
-    pub fn code(&self) -> &IndexedCode {
-        &self.code
     }
 
     /// Reads a difference. Needs 31 bits.
@@ -240,6 +232,11 @@ pub(super) enum Ac {
 }
 
 impl AcTable {
+    /// Whether libjpeg accepts the code.
+    pub fn accepts(counts: &[u8; 16], symbols: &[u8]) -> bool {
+        HuffmanCode::new(counts, symbols).is_some()
+    }
+
     /// Returns `None` unless libjpeg accepts the code.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
@@ -247,10 +244,6 @@ impl AcTable {
         let mut steps = Box::new([Step::UNKNOWN; 1 << INDEX_BITS]);
         steps.iter_mut().enumerate().for_each(|(bits, to)| *to = ac_step(&code, &singles, bits));
         Some(AcTable { steps, code })
-    }
-
-    pub fn code(&self) -> &IndexedCode {
-        &self.code
     }
 
     /// Reads a symbol and its value. Needs 31 bits.

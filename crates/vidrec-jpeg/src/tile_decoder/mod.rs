@@ -15,7 +15,8 @@ mod mcu;
 #[cfg(test)]
 mod tests;
 
-pub use coding::Coding;
+pub(super) use coding::Coding;
+pub use coding::TablePlaces;
 pub(super) use decoder::{TileData, TileDecoder, TilePlanes, Tiles};
 #[cfg(any(test, vidrec_internals))]
 pub(super) use idct::IdctMachine;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::loader::decoded::FrameKey;
-use vidrec_jpeg::TileIndex;
+use vidrec_jpeg::TileHeader;
 
 /// JPEGs begin at a multiple of so many bytes.
 const ALIGNMENT: u64 = 64;
@@ -27,12 +27,11 @@ struct KeptJpegs {
     taken: u64,
 }
 
-/// A JPEG that a device can decode.
-#[derive(Debug, Clone)]
-pub(crate) struct DeviceJpeg {
-    pub tiles: Arc<TileIndex>,
-    /// Where the device keeps it, if it does: the first byte in its memory.
-    pub kept_at: Option<u64>,
+/// The header of JPEGs that a device can decode, which those of a clip share.
+#[derive(Debug)]
+pub(crate) struct DeviceHeader {
+    pub facts: TileHeader,
+    pub bytes: Vec<u8>,
 }
 
 /// A JPEG with a place in the device's memory.
@@ -40,7 +39,7 @@ pub(crate) struct DeviceJpeg {
 struct KeptJpeg {
     /// The first byte in the memory.
     start: u64,
-    tiles: Arc<TileIndex>,
+    header: Arc<DeviceHeader>,
     /// Whether its bytes are there. Until then, each batch that needs them brings them.
     is_there: bool,
 }
@@ -50,15 +49,15 @@ impl Device {
         Device { room, kept: Mutex::default() }
     }
 
-    /// The JPEG of a frame, if the device has its bytes.
-    pub(super) fn find(&self, frame: FrameKey) -> Option<DeviceJpeg> {
+    /// The JPEG of a frame, if the device has its bytes: its first byte in the memory, and its header.
+    pub(super) fn find(&self, frame: FrameKey) -> Option<(u64, Arc<DeviceHeader>)> {
         let kept = self.kept.lock();
         let jpeg = kept.jpegs.get(&frame).filter(|jpeg| jpeg.is_there)?;
-        Some(DeviceJpeg { tiles: jpeg.tiles.clone(), kept_at: Some(jpeg.start) })
+        Some((jpeg.start, jpeg.header.clone()))
     }
 
     /// The place for the JPEG of a frame. `None` if the memory is full.
-    pub(super) fn place(&self, frame: FrameKey, tiles: &Arc<TileIndex>) -> Option<u64> {
+    pub(super) fn place(&self, frame: FrameKey, header: &Arc<DeviceHeader>) -> Option<u64> {
         let mut kept = self.kept.lock();
         if let Some(known) = kept.jpegs.get(&frame) {
             return Some(known.start);
@@ -68,7 +67,7 @@ impl Device {
         if end > self.room {
             return None;
         }
-        kept.jpegs.insert(frame, KeptJpeg { start, tiles: tiles.clone(), is_there: false });
+        kept.jpegs.insert(frame, KeptJpeg { start, header: header.clone(), is_there: false });
         kept.taken = end;
         Some(start)
     }
@@ -101,14 +100,15 @@ mod tests {
     fn a_jpeg_has_a_place_at_once_and_is_there_once_its_bytes_are() {
         let mut jpeg = Vec::new();
         Encoder::new(90).unwrap().encode(&Planes::new(32, 16).unwrap(), &mut jpeg).unwrap();
-        let tiles = Arc::new(RegionDecoder::new().unwrap().tiles(&jpeg).unwrap().unwrap());
+        let facts = RegionDecoder::new().unwrap().tile_header(&jpeg).unwrap().unwrap();
+        let header = Arc::new(DeviceHeader { facts, bytes: Vec::new() });
         let device = Device::new(200);
         let [first, second, third] = [frame(0, 65), frame(1, 64), frame(2, 9)];
-        assert_eq!([first, second, third].map(|frame| device.place(frame, &tiles)), [Some(0), Some(128), None]);
-        assert_eq!(device.place(first, &tiles), Some(0), "it keeps its place");
+        assert_eq!([first, second, third].map(|frame| device.place(frame, &header)), [Some(0), Some(128), None]);
+        assert_eq!(device.place(first, &header), Some(0), "it keeps its place");
         assert!(device.find(first).is_none());
         device.has(&[first, third]);
-        assert_eq!(device.find(first).map(|found| found.kept_at), Some(Some(0)));
+        assert_eq!(device.find(first).map(|(start, _)| start), Some(0));
         assert!(device.find(second).is_none() && device.find(third).is_none());
         assert_eq!(device.bytes(), 192);
         assert!(device.find(frame(0, 64)).is_none(), "a JPEG of another length is another one");

@@ -6,17 +6,16 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::buckets::BatchShape;
-use super::device::{Device, DeviceJpeg};
+use super::device::{Device, DeviceHeader};
 use super::engine::Engine;
 use super::fill::fill_plan;
 use super::schedule::BatchPlan;
 use crate::loader::batch::Batch;
 use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, TilePlan};
-use crate::loader::kernel::{DecodedForm, ExportedTables, Kernel, PictureSpec};
+use crate::loader::kernel::{DeviceTable, PictureSpec};
 use crate::loader::options::{Dtype, Normalize};
-use crate::stop::{self, Stop};
 use vidrec_format::error::Result;
-use vidrec_jpeg::{Coding, Pixels, Region, RegionTiles, Scale, TileIndex};
+use vidrec_jpeg::TablePlaces;
 
 /// The plan of a batch of these samples.
 pub(super) fn plan_tiles(
@@ -26,56 +25,30 @@ pub(super) fn plan_tiles(
     batch: &mut JpegBatch,
 ) -> Result<TilePlan> {
     let runs: Vec<&[JpegFrame]> = batch.frames.chunk_by(look_the_same).collect();
-    let (found, tables) = engine
-        .workers
-        .install(|| rayon::join(|| find_tiles(engine, device, batch), || tables(engine, samples.shape.size, &runs)));
-    let plan = TilePlan { bytes: batch.data.len() as u64, ..TilePlan::default() };
-    let mut planner = Planner { plan, ..Planner::default() };
+    let tables: Vec<_> =
+        engine.workers.install(|| runs.par_iter().map(|run| table(engine, samples.shape.size, run)).collect());
+    let mut planner = Planner::new(engine, device, &batch.data);
     let of_sample = (samples.shape.frames * samples.shape.cameras) as usize;
     let mut declined = BTreeSet::new();
-    let mut found = found.iter();
     for (run, table) in runs.into_iter().zip(&tables) {
         let placed = table.as_ref().and_then(|table| planner.table(table));
-        for (frame, found) in run.iter().zip(found.by_ref()) {
-            let planned =
-                placed.zip(found.as_ref()).and_then(|(placed, found)| planner.frame(device, frame, found, placed));
-            if planned.is_none() {
+        for frame in run {
+            if placed.and_then(|placed| planner.frame(frame, placed)).is_none() {
                 declined.insert(frame.place / of_sample);
             }
         }
     }
-    let (skipped, tiles) = (planner.skipped, planner.tiles.len());
+    let (tiles, skipped) = (planner.tiles, planner.skipped);
     let mut plan = planner.finish();
     make_others(engine, samples, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
     let of_others = plan.others.len() as u64 * u64::from(samples.shape.frames);
     let stats = &mut *engine.counters.lock();
     stats.tiles_skipped += skipped;
-    stats.tiles_decoded += tiles as u64;
+    stats.tiles_decoded += tiles;
     stats.device_declined += of_others;
     stats.frames += (batch.frames.len() as u64).saturating_sub(of_others);
     stats.bytes += batch.data.len() as u64;
     Ok(plan)
-}
-
-/// The tiles of each JPEG; `None` if a device cannot decode it. What is wrong with such a JPEG comes to light when the
-/// processor decodes it.
-fn find_tiles(engine: &Engine, device: &Device, batch: &JpegBatch) -> Vec<Option<DeviceJpeg>> {
-    let stop = Stop::current();
-    let find = |(frame, jpeg): (&JpegFrame, &[u8])| {
-        if jpeg.is_empty() {
-            return device.find(frame.key);
-        }
-        let tiles = stop::within(&stop, || engine.workers.worker().tiles(jpeg)).ok().flatten()?;
-        Some(DeviceJpeg { tiles: Arc::new(tiles), kept_at: None })
-    };
-    let work: Vec<_> = batch.frames.iter().zip(batch.jpegs()).collect();
-    work.into_par_iter().map(find).collect()
-}
-
-/// The table of each run of frames that look the same; `None` if a device cannot make their pictures.
-fn tables(engine: &Engine, size: (u32, u32), runs: &[&[JpegFrame]]) -> Vec<Option<Table>> {
-    let normalized = engine.options.dtype != Dtype::U8;
-    runs.par_iter().map(|run| Table::new(&kernel(engine, size, run.first()?), normalized)).collect()
 }
 
 /// Whether two JPEGs become pictures in the same way: as a rule, those of a clip do.
@@ -83,10 +56,11 @@ fn look_the_same(a: &JpegFrame, b: &JpegFrame) -> bool {
     (a.size, a.view, a.colors, a.normalize) == (b.size, b.view, b.colors, b.normalize)
 }
 
-fn kernel(engine: &Engine, size: (u32, u32), frame: &JpegFrame) -> Kernel {
-    let JpegFrame { normalize: Normalize { mean, std }, reducing_gap, view, colors, .. } = *frame;
+/// The table of frames that look the same, and the rows of their pictures. `None` if a device cannot make them.
+fn table(engine: &Engine, size: (u32, u32), run: &[JpegFrame]) -> Option<DeviceTable> {
+    let JpegFrame { normalize: Normalize { mean, std }, reducing_gap, view, colors, size: frame, .. } = *run.first()?;
     let spec = PictureSpec { size, channels: engine.options.channels, mean, std, matrix: colors, reducing_gap };
-    Kernel::new(&spec, &view, frame.size, Pixels::Ycc420)
+    DeviceTable::new(&spec, &view, frame, engine.options.dtype != Dtype::U8)
 }
 
 /// Makes the pictures of samples with these numbers by the processor. If it replaces one of them, it makes the whole batch,
@@ -125,114 +99,135 @@ fn only(batch: &BatchPlan, numbers: &[usize]) -> BatchPlan {
 }
 
 /// A plan for a device, which grows frame by frame.
-#[derive(Default)]
-struct Planner {
+struct Planner<'a> {
+    engine: &'a Engine,
+    device: &'a Device,
+    /// The JPEGs of the batch.
+    data: &'a [u8],
     plan: TilePlan,
-    tiles: Vec<[u32; 4]>,
     frames: Vec<[i32; TilePlan::FRAME]>,
-    tables: ExportedTables,
+    tables: Vec<u8>,
     /// The number of tables so far.
     count: i32,
-    /// The codings so far, and their places.
-    codings: Vec<(Coding, usize)>,
-    words: Vec<u16>,
+    headers: Vec<[u32; 10]>,
+    /// The header of the last frame.
+    last: Option<Arc<DeviceHeader>>,
     taken: Vec<[i64; 3]>,
     keep: Vec<[i64; 3]>,
-    /// The number of tiles that pictures do not need.
-    pub skipped: u64,
+    /// The numbers of tiles that pictures need, and that they do not.
+    tiles: u64,
+    skipped: u64,
 }
 
-/// The tables by which frames that look the same become pictures.
-struct Table {
-    scale: Scale,
-    region: Region,
-    lines: u64,
-    exported: ExportedTables,
-}
-
-impl Table {
-    /// `None` if the frames do not become pictures by way of planes.
-    pub fn new(kernel: &Kernel, normalized: bool) -> Option<Self> {
-        let DecodedForm::Planes(scale) = kernel.form else { return None };
-        let exported = ExportedTables::of(kernel, normalized)?;
-        Some(Table { scale, region: kernel.region, lines: kernel.lines().into(), exported })
+impl<'a> Planner<'a> {
+    fn new(engine: &'a Engine, device: &'a Device, data: &'a [u8]) -> Self {
+        let (frames, tables, headers, taken, keep) = Default::default();
+        let mut plan = TilePlan::default();
+        plan.sizes.bytes = data.len() as u64;
+        let (count, last, tiles, skipped) = (0, None, 0, 0);
+        Planner { engine, device, data, plan, frames, tables, count, headers, last, taken, keep, tiles, skipped }
     }
-}
 
-/// A table, its place in the plan, and its number.
-type PlacedTable<'a> = (&'a Table, i32, i32);
-
-impl Planner {
     /// Adds the table of the frames that follow. `None` if numbers get too large for a device.
-    pub fn table<'t>(&mut self, table: &'t Table) -> Option<PlacedTable<'t>> {
-        let place = self.tables.append(&table.exported)?;
+    fn table<'t>(&mut self, table: &'t DeviceTable) -> Option<(&'t DeviceTable, i32)> {
+        table.write(&mut self.plan.sizes.weights, &mut self.tables)?;
         self.count += 1;
-        Some((table, place, self.count - 1))
+        Some((table, self.count - 1))
     }
 
-    /// Adds a frame. `None` if its tiles do not fit the table, or numbers get too large for a device.
-    pub fn frame(
-        &mut self,
-        device: &Device,
-        frame: &JpegFrame,
-        found: &DeviceJpeg,
-        (table, place, number): PlacedTable<'_>,
-    ) -> Option<()> {
-        let Table { scale, region, lines, .. } = *table;
-        let DeviceJpeg { tiles, kept_at } = found;
-        let RegionTiles { cut, columns, restart, rows } = tiles.in_region(region)?;
-        let start = match *kept_at {
-            Some(kept_at) => self.take(frame, kept_at)?,
-            None => frame.bytes.start as u64,
+    /// Adds a frame. `None` if a device cannot decode it, or numbers get too large for it. What is wrong with such a JPEG
+    /// comes to light when the processor decodes it.
+    fn frame(&mut self, frame: &JpegFrame, (table, number): (&DeviceTable, i32)) -> Option<()> {
+        let kept = if frame.bytes.is_empty() { Some(self.device.find(frame.key)?) } else { None };
+        let header = match &kept {
+            Some((_, header)) => header.clone(),
+            None => self.header(frame)?,
         };
-        if start.checked_add(frame.key.jpeg_length.into())? > i32::MAX as u64 {
+        let grid = header.facts.grid;
+        if grid.size != frame.size {
             return None;
         }
-        let coding = self.coding(&tiles.coding)?;
-        let number_of = |n: usize| i32::try_from(n).ok();
-        let in_units = |samples: u64| i32::try_from(samples / TilePlan::UNIT).ok();
-        let step = scale.step();
-        let f = self.frames.len() as u32;
-        self.frames.push([
-            in_units(self.plan.lines)?,
-            number_of(rows.len() * columns as usize)?,
-            columns as i32,
-            restart as i32,
-            8 / step as i32,
-            number_of(coding)?,
-            place,
-            number,
-            (cut.region.x / step) as i32,
-            (cut.region.y / step) as i32,
-            number_of(frame.place)?,
-            in_units(self.plan.samples)?,
-        ]);
-        let of_tile = |(&[begin, end], t): (&[u32; 2], u32)| [start as u32 + begin, start as u32 + end, f, t];
-        self.tiles.extend(rows.into_iter().flatten().zip(0..).map(of_tile));
-        let (width, height) = (u64::from(cut.region.width / step), u64::from(cut.region.height / step));
-        self.plan.samples += (width * height * 3 / 2).next_multiple_of(TilePlan::UNIT);
-        if lines > 0 {
-            self.plan.lines += (2 * width * lines).next_multiple_of(TilePlan::UNIT);
-            self.plan.longest_line = self.plan.longest_line.max(2 * width);
+        let start = match kept {
+            Some((kept_at, _)) => self.take(frame, kept_at)?,
+            None => frame.bytes.start as u64,
+        };
+        let end = start.checked_add(frame.key.jpeg_length.into()).filter(|&end| end <= i32::MAX as u64)?;
+        let parts = grid.touched(table.region);
+        let cut = grid.cut(&parts);
+        let header_number = self.place_header(&header, start as u32);
+        let step = table.scale.step();
+        let sizes = &mut self.plan.sizes;
+        let in_units = |samples: u64| u32::try_from(samples / TilePlan::UNIT).ok();
+        let numbers = [
+            start as u32,
+            start as u32 + header.facts.length,
+            end as u32,
+            u32::try_from(sizes.tiles).ok()?,
+            grid.count() as u32,
+            grid.parts().0,
+            grid.tile_width / 16,
+            parts.columns.start,
+            parts.columns.len() as u32,
+            parts.rows.start,
+            parts.rows.len() as u32,
+            header_number,
+            number as u32,
+            u32::try_from(frame.place).ok()?,
+            in_units(sizes.samples)?,
+            in_units(sizes.lines)?,
+        ];
+        if numbers.iter().any(|&number| number > i32::MAX as u32) {
+            return None;
         }
+        self.frames.push(numbers.map(|number| number as i32));
+        let (width, height) = (u64::from(cut.region.width / step), u64::from(cut.region.height / step));
+        sizes.samples += (width * height * 3 / 2).next_multiple_of(TilePlan::UNIT);
+        sizes.tiles += grid.count() as u64;
+        sizes.most_tiles = sizes.most_tiles.max(cut.tiles.into());
+        if table.has_lines {
+            sizes.lines += (2 * width * u64::from(table.size.1)).next_multiple_of(TilePlan::UNIT);
+            sizes.longest_line = sizes.longest_line.max(2 * width);
+        }
+        self.tiles += u64::from(cut.tiles);
         self.skipped += u64::from(cut.skipped);
-        if kept_at.is_none() {
-            self.keep(device, frame, tiles);
+        if !frame.bytes.is_empty() {
+            self.keep(frame, &header);
         }
         Some(())
     }
 
+    /// The header of a JPEG of the batch: as a rule, that of the last one. `None` if only a processor can decode it.
+    fn header(&self, frame: &JpegFrame) -> Option<Arc<DeviceHeader>> {
+        let jpeg = self.data.get(frame.bytes.clone())?;
+        if let Some(last) = self.last.as_ref().filter(|last| jpeg.starts_with(&last.bytes)) {
+            return Some(last.clone());
+        }
+        let facts = self.engine.workers.worker().tile_header(jpeg).ok().flatten()?;
+        Some(Arc::new(DeviceHeader { facts, bytes: jpeg.get(..facts.length as usize)?.to_vec() }))
+    }
+
+    /// The number of a header, which is that of a JPEG at `start`.
+    fn place_header(&mut self, header: &Arc<DeviceHeader>, start: u32) -> u32 {
+        let is_last = self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, header) || last.bytes == header.bytes);
+        if !is_last {
+            let TablePlaces { quantizers: [luma, blue, red], codes: [[a, b], [c, d], [e, f]] } = header.facts.tables;
+            self.headers.push([start, luma, blue, red, a, b, c, d, e, f]);
+            self.last = Some(header.clone());
+        }
+        self.headers.len() as u32 - 1
+    }
+
     /// Takes a JPEG out of those that the device keeps, and returns where it goes.
     fn take(&mut self, frame: &JpegFrame, kept_at: u64) -> Option<u64> {
-        let (start, length) = (self.plan.bytes, u64::from(frame.key.jpeg_length));
+        let (start, length) = (self.plan.sizes.bytes, u64::from(frame.key.jpeg_length));
         self.taken.push(movement(kept_at, start, length)?);
-        self.plan.bytes += length;
+        self.plan.sizes.bytes += length;
         Some(start)
     }
 
     /// Has the device keep a JPEG of the batch, if there is room.
-    fn keep(&mut self, device: &Device, frame: &JpegFrame, tiles: &Arc<TileIndex>) {
-        let place = device.place(frame.key, tiles);
+    fn keep(&mut self, frame: &JpegFrame, header: &Arc<DeviceHeader>) {
+        let place = self.device.place(frame.key, header);
         let length = u64::from(frame.key.jpeg_length);
         if let Some(way) = place.and_then(|to| movement(frame.bytes.start as u64, to, length)) {
             self.keep.push(way);
@@ -240,26 +235,11 @@ impl Planner {
         }
     }
 
-    /// The place of a coding.
-    fn coding(&mut self, coding: &Coding) -> Option<usize> {
-        // Frames of a clip share it.
-        if let Some((_, at)) = self.codings.iter().rev().find(|(known, _)| known.is(coding)) {
-            return Some(*at);
-        }
-        let at = self.words.len();
-        coding.write_words(&mut self.words)?;
-        self.codings.push((coding.clone(), at));
-        Some(at)
-    }
-
-    pub fn finish(self) -> TilePlan {
-        let Planner { mut plan, tiles, frames, tables, words, taken, keep, .. } = self;
-        plan.push(&tiles);
+    fn finish(self) -> TilePlan {
+        let Planner { mut plan, frames, tables, headers, taken, keep, .. } = self;
         plan.push(&frames);
-        plan.push(&words);
-        plan.push(&tables.numbers);
-        plan.push(&tables.weights);
-        plan.push(&tables.conversions);
+        plan.push(&tables);
+        plan.push(&headers);
         plan.push(&taken);
         plan.push(&keep);
         plan

@@ -7,9 +7,11 @@ use super::device_plan::plan_tiles;
 use super::engine::{Engine, Loader};
 use super::fill::{BatchBuffer, SampleBuffer, samples};
 use super::sample_spec::SampleSpec;
+use super::samples::PlannedSample;
 use super::schedule::BatchPlan;
 use super::worker::frame_key;
 use crate::dataset::Clip;
+use crate::loader::aligned::Aligned;
 use crate::loader::batch::BatchData;
 use crate::loader::decoded::FrameKey;
 use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, TilePlan, reserve};
@@ -61,24 +63,47 @@ impl BatchBuffer for JpegBatch {
     }
 }
 
+/// Each sample is copied to its place in the buffer of the batch. If one becomes longer or shorter than planned, because another
+/// one replaces it, the batch gets a new buffer.
 fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut JpegBatch) -> Result<()> {
     batch.facts.reshape(plan.shape.dimensions(&engine.options));
     batch.facts.data = BatchData::default();
     batch.frames.clear();
-    let mut samples_of_batch: Vec<JpegBuffer> = plan.samples.iter().map(|_| JpegBuffer::default()).collect();
-    samples(engine, plan, &mut samples_of_batch, &mut batch.facts)?;
-    let lengths: Vec<usize> = samples_of_batch.iter().map(|sample| sample.data.len()).collect();
-    reserve(&mut batch.data, total(&lengths)?)?;
+    let planned: Vec<usize> = plan.samples.iter().map(|sample| planned_length(engine, plan, sample)).collect();
+    reserve(&mut batch.data, total(&planned)?)?;
+    let mut rest = &mut batch.data[..];
+    let place = |&length: &usize| JpegBuffer::new(rest.split_off_mut(..length).unwrap_or_default());
+    let mut buffers: Vec<JpegBuffer<'_>> = planned.iter().map(place).collect();
+    samples(engine, plan, &mut buffers, &mut batch.facts)?;
     let mut start = 0;
-    for (b, JpegBuffer { data, frames }) in samples_of_batch.into_iter().enumerate() {
-        batch.data[start..start + data.len()].copy_from_slice(&data);
-        batch.frames.extend(frames.into_iter().map(|frame| {
+    for (b, buffer) in buffers.iter_mut().enumerate() {
+        batch.frames.extend(buffer.frames.drain(..).map(|frame| {
             let bytes = frame.bytes.start + start..frame.bytes.end + start;
             JpegFrame { place: b * plan.shape.frames as usize + frame.place, bytes, ..frame }
         }));
-        start += data.len();
+        start += buffer.bytes().len();
+    }
+    if buffers.iter().any(|buffer| buffer.unplanned.is_some()) {
+        let mut data = Aligned::default();
+        reserve(&mut data, start)?;
+        let mut rest = &mut data[..];
+        for bytes in buffers.iter().map(JpegBuffer::bytes) {
+            rest.split_off_mut(..bytes.len()).unwrap_or_default().copy_from_slice(bytes);
+        }
+        batch.data = data;
     }
     Ok(())
+}
+
+/// The bytes that a sample has, unless another one replaces it.
+fn planned_length(engine: &Engine, plan: &BatchPlan, sample: &PlannedSample) -> usize {
+    let is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
+    let lengths = || {
+        let (clip, (frames, _)) = engine.specs.choose(sample, plan.shape.frames)?;
+        total(&lengths(engine, &clip, &frames)?)
+    };
+    // An error comes to light when the sample is read.
+    if is_there { lengths().unwrap_or(0) } else { 0 }
 }
 
 /// The lengths of these JPEGs; 0 for those that a device keeps.
@@ -96,23 +121,44 @@ fn total(lengths: &[usize]) -> Result<usize> {
 }
 
 /// The JPEGs of a sample.
-#[derive(Default)]
-struct JpegBuffer {
-    data: Vec<u8>,
+struct JpegBuffer<'a> {
+    planned: &'a mut [u8],
+    /// The JPEGs, if they are longer or shorter than the part of the buffer that was planned for them.
+    unplanned: Option<Vec<u8>>,
     /// Places are counted from the sample's first frame, bytes from its first byte.
     frames: Vec<JpegFrame>,
 }
 
+impl<'a> JpegBuffer<'a> {
+    fn new(planned: &'a mut [u8]) -> Self {
+        JpegBuffer { planned, unplanned: None, frames: Vec::new() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.unplanned.as_deref().unwrap_or(self.planned)
+    }
+
+    /// Memory of this length.
+    fn resized(&mut self, length: usize) -> Result<&mut [u8]> {
+        self.unplanned = None;
+        if length == self.planned.len() {
+            return Ok(self.planned);
+        }
+        let mut memory = Vec::new();
+        allocation::resize(&mut memory, length, 0, "the JPEGs of a clip")?;
+        Ok(self.unplanned.insert(memory))
+    }
+}
+
 /// Copies the JPEGs in parallel.
-impl SampleBuffer for JpegBuffer {
+impl SampleBuffer for JpegBuffer<'_> {
     fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()> {
-        *self = JpegBuffer::default();
+        self.frames.clear();
         if !plan.is_there {
-            return Ok(());
+            return self.resized(0).map(drop);
         }
         let lengths = lengths(engine, &plan.clip, &plan.params.frames)?;
-        allocation::resize(&mut self.data, total(&lengths)?, 0, "the JPEGs of a clip")?;
-        let mut rest = &mut self.data[..];
+        let mut rest = self.resized(total(&lengths)?)?;
         let buffers: Vec<&mut [u8]> =
             lengths.iter().map(|&length| rest.split_off_mut(..length).unwrap_or_default()).collect();
         let known = plan.frame_size().map(|size| (size, engine.specs.view(plan, size)));
@@ -146,7 +192,7 @@ fn jpeg(
     // A JPEG without bytes is one that the device keeps.
     let kept = device.filter(|_| to.is_empty()).and_then(|device| device.find(key));
     let size = match kept {
-        Some(kept) => kept.tiles.grid.size,
+        Some((_, header)) => header.facts.grid.size,
         None => engine.workers.worker().jpeg(&plan.clip, t, to)?,
     };
     let known = known.filter(|(of, _)| *of == size).map(|(_, view)| view);

@@ -11,7 +11,7 @@ use crate::loader::kernel::{self, DecodedForm, Kernel, PictureBuffer, SampleType
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
 use vidrec_jpeg::{
-    Cut, DecodedPart, Pixels, Region, RegionDecoder, Scale, TileGrid, TileIndex, between_reads, changed,
+    Cut, DecodedPart, Pixels, Region, RegionDecoder, Scale, TileGrid, TileHeader, between_reads, changed,
 };
 
 /// The maximum number of threads, unless the caller asks for more.
@@ -163,9 +163,9 @@ impl Worker {
         size
     }
 
-    /// Finds the tiles of a JPEG: see [`RegionDecoder::tiles`].
-    pub fn tiles(&mut self, jpeg: &[u8]) -> Result<Option<TileIndex>> {
-        self.decoder.tiles(jpeg)
+    /// Reads the header of a JPEG: see [`RegionDecoder::tile_header`].
+    pub fn tile_header(&mut self, jpeg: &[u8]) -> Result<Option<TileHeader>> {
+        self.decoder.tile_header(jpeg)
     }
 
     /// Copies what the picture needs of a frame from the cache to the planes, if the cache has the frame. Returns the

@@ -36,7 +36,7 @@ pub(crate) struct PlaneAxis {
 
 impl PlaneAxis {
     /// The span in samples of luma. Bounds are widened to whole samples.
-    fn in_luma(self) -> Span {
+    pub fn in_luma(self) -> Span {
         let Span { bounds: (low, high), start, scale } = self.span;
         let step = f64::from(self.step);
         Span { bounds: (low / self.step, high.div_ceil(self.step)), start: start / step, scale: scale / step }
@@ -46,6 +46,25 @@ impl PlaneAxis {
     fn len(self) -> u32 {
         let luma = self.side.div_ceil(self.step);
         if self.samples == Samples::Full { luma } else { luma.div_ceil(2) }
+    }
+
+    /// The samples that `out` pixels depend on.
+    pub fn reach(self, out: u32) -> Range<u32> {
+        let span = self.in_luma();
+        let samples = |pixel| {
+            let triangle = Triangle::new(&span, pixel);
+            match self.samples {
+                Samples::Full => triangle.samples,
+                Samples::Half => triangle.chroma_samples(self.len()),
+            }
+        };
+        samples(0).start..samples(out - 1).end
+    }
+
+    /// At least the number of samples that a pixel depends on.
+    pub fn most_taps(self) -> u32 {
+        let luma = (2.0 * self.in_luma().scale.max(1.0)) as u32 + 2;
+        if self.samples == Samples::Full { luma } else { luma / 2 + 3 }
     }
 }
 
@@ -142,19 +161,26 @@ impl Triangle {
     /// `h2v2_fancy_upsample`) makes each sample of luma from three quarters of its own chroma sample and one
     /// quarter of the next nearest. At the ends, the next nearest is its own sample.
     fn chroma_weights(&self, len: u32, to: &mut Vec<f64>) -> u32 {
-        let nearest =
-            |x: u32| (x / 2, if x.is_multiple_of(2) { (x / 2).saturating_sub(1) } else { (x / 2 + 1).min(len - 1) });
-        let (first, last) = (self.samples.start, self.samples.end - 1);
-        let first = nearest(first).1.min(first / 2);
-        let from = to.len();
-        to.resize(from + (nearest(last).1.max(last / 2) - first) as usize + 1, 0.0);
+        let samples = self.chroma_samples(len);
+        let (first, from) = (samples.start, to.len());
+        to.resize(from + samples.len(), 0.0);
         for x in self.samples.clone() {
-            let (own, next) = nearest(x);
-            to[from + (own - first) as usize] += 0.75 * self.weight(x);
-            to[from + (next - first) as usize] += 0.25 * self.weight(x);
+            to[from + (x / 2 - first) as usize] += 0.75 * self.weight(x);
+            to[from + (next_chroma(x, len) - first) as usize] += 0.25 * self.weight(x);
         }
         first
     }
+
+    /// The samples of chroma with a weight, of `len`.
+    fn chroma_samples(&self, len: u32) -> Range<u32> {
+        let (first, last) = (self.samples.start, self.samples.end - 1);
+        next_chroma(first, len).min(first / 2)..next_chroma(last, len).max(last / 2) + 1
+    }
+}
+
+/// The sample of chroma, of `len`, that is the next nearest to a sample of luma.
+fn next_chroma(x: u32, len: u32) -> u32 {
+    if x.is_multiple_of(2) { (x / 2).saturating_sub(1) } else { (x / 2 + 1).min(len - 1) }
 }
 
 /// Scales weights to a sum of one, and rounds them without changing the sum. Each weight is the difference of two
@@ -190,6 +216,12 @@ mod tests {
                 let axis = Axis::new(plane, out, reversed);
                 for (first, weights) in axis.pixels() {
                     prop_assert!(first as usize + weights.len() <= plane.len() as usize);
+                    // What a device computes by itself: it counts only samples with a weight.
+                    let counting = |w: &[i16]| w.iter().rposition(|&w| w != 0).unwrap() as u32;
+                    let begin = first + weights.iter().position(|&weight| weight != 0).unwrap() as u32;
+                    let end = first + counting(weights) + 1;
+                    let reach = plane.reach(out);
+                    prop_assert!(reach.start <= begin && end <= reach.end && end - begin <= plane.most_taps());
                     prop_assert!(weights.iter().all(|&weight| weight >= 0));
                     prop_assert_eq!(weights.iter().map(|&weight| i32::from(weight)).sum::<i32>(), Axis::ONE);
                 }

@@ -15,6 +15,7 @@ mod axis;
 #[path = "../../../../../benches/internals/kernel.rs"]
 pub mod bench;
 mod colors;
+mod device_table;
 mod isa;
 mod pass;
 mod picture_buffer;
@@ -24,10 +25,11 @@ mod spec;
 mod tables;
 
 pub use colors::{Channels, ColorMatrix};
+pub(super) use device_table::DeviceTable;
 pub(super) use pass::{Scratch, run};
 pub(super) use picture_buffer::{PictureBuffer, SampleType};
 pub(super) use spec::{DecodedForm, PictureSpec, REDUCING_GAP, Span, View};
-pub(super) use tables::{ExportedTables, Kernel, scale};
+pub(super) use tables::{Kernel, scale};
 
 #[cfg(test)]
 mod tests;

@@ -158,10 +158,6 @@ impl ColumnTable {
         }
     }
 
-    pub(super) fn axis(&self) -> &Axis {
-        &self.axis
-    }
-
     /// The number of weights of each column of the picture.
     #[cfg(any(test, target_arch = "x86_64"))]
     pub fn taps(&self) -> usize {
@@ -240,26 +236,6 @@ impl RowTable {
             rows.rows.push((base, rows.others.len()));
         }
         rows
-    }
-
-    /// The same as an axis. Rows between those that count have the weight 0.
-    pub fn axis(&self) -> Axis {
-        let dense = |y: usize| {
-            let (base, others) = self.row(y);
-            let mut weights = vec![0; others.last().map_or(1, |&(last, _)| (last - base) as usize + 1)];
-            others.iter().for_each(|&(row, weight)| weights[(row - base) as usize] = weight / 2);
-            weights[0] = (Axis::ONE - weights.iter().map(|&weight| i32::from(weight)).sum::<i32>()) as i16;
-            (base, weights)
-        };
-        let all: Vec<_> = (0..self.rows.len()).map(dense).collect();
-        let taps = all.iter().map(|(_, weights)| weights.len()).max().unwrap_or(1);
-        let mut axis = Axis { taps, first: Vec::new(), weights: Vec::new() };
-        for (first, weights) in all {
-            axis.first.push(first);
-            axis.weights.extend_from_slice(&weights);
-            axis.weights.resize(axis.first.len() * taps, 0);
-        }
-        axis
     }
 
     /// The maximum number of the plane's rows that make a row of the picture.

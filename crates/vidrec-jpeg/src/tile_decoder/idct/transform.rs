@@ -66,11 +66,6 @@ impl Quantization {
         Quantization(rows)
     }
 
-    /// The factors, row by row.
-    pub fn rows(&self) -> [i16; 64] {
-        self.0
-    }
-
     /// Whether coefficients are larger than those of a picture, so that 16 bits might not be enough everywhere.
     ///
     /// After the first pass, no value exceeds 4 * 1.39 times the sum of magnitudes. The sum of two values fits 16
