@@ -102,6 +102,9 @@ class Maker:
         self._on, self._stream = _begun(device)
         # All batches use this memory in turn: the stream runs one after another.
         self._scratch: Dict[str, Tuple[torch.Tensor, Any]] = {}
+        # Recorded launches, and the inputs that are packed for each.
+        self._launches: Dict[str, Tuple[Any, List[Any]]] = {}
+        self._warp_stream = None if self._stream is None else wp.stream_from_torch(self._stream)
         with self._streaming():
             # Of this stream, so that nothing else gets it while a kernel runs.
             self._kept = self._room(room)
@@ -218,9 +221,20 @@ class Maker:
         return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
 
     def _run(self, kernel: Any, dim: Tuple[int, ...], inputs: List[Any]) -> None:
-        if 0 not in dim:
-            stream = None if self._stream is None else wp.stream_from_torch(self._stream)
-            wp.launch(kernel, dim=dim, inputs=inputs, device=self._on, stream=stream, block_dim=BLOCK if self._is_gpu else None)
+        """Launches a kernel. What is packed for a launch is kept, because packing takes five times as long as a launch."""
+        if 0 in dim:
+            return
+        known = self._launches.get(kernel.key)
+        if known is None:
+            options = dict(device=self._on, block_dim=BLOCK if self._is_gpu else None, record_cmd=True)
+            known = self._launches[kernel.key] = wp.launch(kernel, dim=dim, inputs=inputs, **options), inputs
+        launch, packed = known
+        launch.set_dim(dim)
+        for i, value in enumerate(inputs):
+            if value is not packed[i]:
+                launch.set_param_at_index(i, value)
+                packed[i] = value
+        launch.launch(stream=self._warp_stream)
 
     def _array(self, tensor: torch.Tensor, dtype: Any, row: Tuple[int, ...] = ()) -> Any:
         """The memory of a tensor as Warp's array of rows, which the caller keeps alive until the kernel runs."""
