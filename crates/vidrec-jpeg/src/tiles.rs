@@ -184,10 +184,9 @@ impl Tiler {
 
     /// Reads the coding of blocks from the header of the last selection.
     pub fn read_coding(&mut self) {
-        if let Some((known, others)) = self.known.split_first_mut() {
-            let others = others.iter().filter_map(|known| known.coding.as_ref()?.as_ref());
+        if let Some(known) = self.known.first_mut() {
             let tables = TablePlaces::read(&known.header);
-            known.coding = Some(tables.and_then(|tables| Coding::new(&known.header, &tables, others)));
+            known.coding = Some(tables.and_then(|tables| Coding::new(&known.header, &tables)));
         }
     }
 
@@ -357,20 +356,17 @@ mod tests {
     }
 
     #[test]
-    fn a_region_has_the_tiles_that_it_touches_and_no_others() {
+    fn a_header_says_where_its_tables_are() {
         let jpeg = encoded(160, 48);
-        let found = RegionDecoder::new().unwrap().tiles(&jpeg).unwrap().unwrap();
-        let all = found.in_region(Region::whole((160, 48))).unwrap();
-        let across = 160 / found.grid.tile_width;
-        assert_eq!((all.columns, all.rows.len(), all.cut.skipped), (across, 3, 0));
-        let part = found.in_region(Region { x: 33, y: 16, width: 1, height: 17 }).unwrap();
-        let column = (33 / found.grid.tile_width) as usize;
-        assert_eq!((part.columns, part.rows.len(), part.cut.tiles), (1, 2, 2));
-        assert_eq!(part.rows, [&all.rows[1][column..][..1], &all.rows[2][column..][..1]]);
-        assert!(found.in_region(Region { x: 33, y: 16, width: 128, height: 1 }).is_none());
-        assert!(
-            all.rows.iter().flat_map(|row| row.iter()).all(|[start, end]| start < end && *end as usize <= jpeg.len())
-        );
+        let TileHeader { grid, length, tables } = RegionDecoder::new().unwrap().tile_header(&jpeg).unwrap().unwrap();
+        assert_eq!((grid.size, length as usize), ((160, 48), find(&jpeg, SOS) + 14));
+        let before = |at: u32| jpeg[at as usize - 1];
+        // The numbers of tables: one of quantizers and two of codes for luma, and others that blue and red share.
+        assert_eq!(tables.quantizers.map(before), [0, 1, 1]);
+        assert_eq!(tables.codes.map(|codes| codes.map(before)), [[0x00, 0x10], [0x01, 0x11], [0x01, 0x11]]);
+        let mut cut_short = jpeg.clone();
+        cut_short[tables.codes[1][1] as usize] = 255;
+        assert!(!matches!(RegionDecoder::new().unwrap().tile_header(&cut_short), Ok(Some(_))));
     }
 
     proptest! {

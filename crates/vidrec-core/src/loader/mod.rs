@@ -29,9 +29,9 @@ pub use batch::{Batch, BatchData, Field, SampleParams, TrackBatch};
 pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{ColorDraw, ColorStep};
 pub use feed::{Batches, BatchesInto, Epochs, Loader, Memory, PrefetchedBatch};
+pub use jpeg_batch::{JpegBatch, JpegFrame};
 #[doc(hidden)]
 pub use jpeg_batch::{PlanSizes, TilePlan};
-pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{

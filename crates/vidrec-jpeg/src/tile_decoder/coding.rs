@@ -36,8 +36,7 @@ impl TablePlaces {
         for (component, (quantizer, code)) in quantizer_of?.into_iter().zip(codes_of?).enumerate() {
             places.quantizers[component] = (*quantizers.get(usize::from(quantizer))?)?;
             let [dc, ac] = &codes;
-            places.codes[component] =
-                [(*dc.get(usize::from(code >> 4))?)?, (*ac.get(usize::from(code & 15))?)?];
+            places.codes[component] = [(*dc.get(usize::from(code >> 4))?)?, (*ac.get(usize::from(code & 15))?)?];
         }
         Some(places)
     }
@@ -57,7 +56,8 @@ fn find_codes(mut body: &[u8], mut start: usize, places: &mut [[Option<u32>; 4];
     while let Some((&class, rest)) = body.split_first() {
         let (counts, symbols) = code_at(rest, 0)?;
         let place = places.get_mut(usize::from(class >> 4))?.get_mut(usize::from(class & 15))?;
-        let is_valid = if class >> 4 == 0 { DcTable::accepts(counts, symbols) } else { AcTable::accepts(counts, symbols) };
+        let is_valid =
+            if class >> 4 == 0 { DcTable::accepts(counts, symbols) } else { AcTable::accepts(counts, symbols) };
         *place = Some(u32::try_from(start + 1).ok().filter(|_| is_valid)?);
         let length = 17 + symbols.len();
         (body, start) = (&body[length..], start + length);
@@ -72,46 +72,38 @@ fn code_at(bytes: &[u8], at: u32) -> Option<(&[u8; 16], &[u8])> {
 }
 
 /// The coding of the blocks of the three components.
-#[derive(Debug, Clone)]
 pub(crate) struct Coding {
     quantizations: [Quantization; 3],
     /// The factors of two blocks of luma.
     pub(super) luma: Factors,
     /// The factors of one blue and one red block.
     pub(super) chroma: Factors,
-    codes: Arc<HuffmanTables>,
-}
-
-/// The Huffman tables of a header, which are expensive to build.
-#[derive(Debug)]
-struct HuffmanTables {
-    /// For each table its component and class, and the bytes that define it.
-    bytes: Vec<u8>,
-    /// The tables of each component; `None` if they are those of an earlier one.
-    tables: [(Option<DcTable>, Option<AcTable>); 3],
-    /// For each component, the component that has its tables of DC and AC.
-    owners: [[usize; 2]; 3],
+    /// The Huffman tables of each component, which blue and red usually share.
+    tables: [(Arc<DcTable>, Arc<AcTable>); 3],
 }
 
 impl Coding {
-    /// Builds the tables of `header`. If one of `known` has the same Huffman tables, they are shared.
-    pub fn new<'a>(
-        header: &[u8],
-        places: &TablePlaces,
-        mut known: impl Iterator<Item = &'a Coding>,
-    ) -> Option<Self> {
-        let mut quantizations = [Quantization::from_zigzag(&[0; 64]); 3];
-        for (quantization, &at) in quantizations.iter_mut().zip(&places.quantizers) {
-            *quantization = Quantization::from_zigzag(header.get(at as usize..)?.first_chunk()?);
+    /// Builds the tables of `header`.
+    pub fn new(header: &[u8], places: &TablePlaces) -> Option<Self> {
+        let quantization = |at: u32| Some(Quantization::from_zigzag(header.get(at as usize..)?.first_chunk()?));
+        let [luma, blue, red] = places.quantizers.map(quantization);
+        let quantizations = [luma?, blue?, red?];
+        let mut tables: Vec<(Arc<DcTable>, Arc<AcTable>)> = Vec::new();
+        for [dc, ac] in places.codes {
+            let known = |class: usize, at| tables.iter().zip(&places.codes).find(|(_, known)| known[class] == at);
+            let dc = match known(0, dc) {
+                Some(((dc, _), _)) => dc.clone(),
+                None => code_at(header, dc).and_then(|(counts, symbols)| DcTable::new(counts, symbols))?.into(),
+            };
+            let ac = match known(1, ac) {
+                Some(((_, ac), _)) => ac.clone(),
+                None => code_at(header, ac).and_then(|(counts, symbols)| AcTable::new(counts, symbols))?.into(),
+            };
+            tables.push((dc, ac));
         }
-        let bytes = HuffmanTables::bytes(header, places)?;
-        let codes = match known.find(|coding| coding.codes.bytes == bytes) {
-            Some(coding) => coding.codes.clone(),
-            None => Arc::new(HuffmanTables::new(header, places, bytes)?),
-        };
         let [luma, blue, red] = quantizations.each_ref();
         let (luma, chroma) = (Factors::new([luma, luma]), Factors::new([blue, red]));
-        Some(Coding { quantizations, luma, chroma, codes })
+        Some(Coding { quantizations, luma, chroma, tables: tables.try_into().ok()? })
     }
 
     /// Whether block `i` of an MCU has larger values than pictures do: see [`Quantization::beyond_pictures`].
@@ -119,46 +111,8 @@ impl Coding {
         self.quantizations[component_of(i)].beyond_pictures(block)
     }
 
-    pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {
-        let [dc, ac] = self.codes.owners[component];
-        self.codes.tables[dc].0.as_ref().zip(self.codes.tables[ac].1.as_ref())
-    }
-}
-
-impl HuffmanTables {
-    /// For each component, the first component with the same tables of DC and AC.
-    fn owners(places: &TablePlaces) -> [[usize; 2]; 3] {
-        let first = |place: u32, class: usize| places.codes.iter().position(|codes| codes[class] == place);
-        places.codes.map(|codes| [0, 1].map(|class| first(codes[class], class).unwrap_or(0)))
-    }
-
-    fn bytes(header: &[u8], places: &TablePlaces) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        for (component, owners) in Self::owners(places).iter().enumerate() {
-            for class in [0, 1].into_iter().filter(|&class| owners[class] == component) {
-                let (counts, symbols) = code_at(header, places.codes[component][class])?;
-                bytes.push((2 * component + class) as u8);
-                bytes.extend(counts);
-                bytes.extend(symbols);
-            }
-        }
-        Some(bytes)
-    }
-
-    fn new(header: &[u8], places: &TablePlaces, bytes: Vec<u8>) -> Option<Self> {
-        let owners = Self::owners(places);
-        let mut tables = [const { (None, None) }; 3];
-        for (component, table) in tables.iter_mut().enumerate() {
-            let [dc, ac] = places.codes[component];
-            if owners[component][0] == component {
-                let (counts, symbols) = code_at(header, dc)?;
-                table.0 = Some(DcTable::new(counts, symbols)?);
-            }
-            if owners[component][1] == component {
-                let (counts, symbols) = code_at(header, ac)?;
-                table.1 = Some(AcTable::new(counts, symbols)?);
-            }
-        }
-        Some(HuffmanTables { bytes, tables, owners })
+    pub(super) fn tables(&self, component: usize) -> (&DcTable, &AcTable) {
+        let (dc, ac) = &self.tables[component];
+        (dc, ac)
     }
 }

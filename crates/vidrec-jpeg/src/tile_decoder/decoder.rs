@@ -80,7 +80,7 @@ impl TileWork<'_> {
     #[inline(always)]
     fn decode<I: Idct, const N: usize>(&mut self, idct: I) -> Option<()> {
         let Tiles { jpeg, coding, segments, across, ref columns, ref rows, restart } = *self.tiles;
-        let plan = BlockTables::new([coding.tables(0)?, coding.tables(1)?, coding.tables(2)?]);
+        let plan = BlockTables::new([0, 1, 2].map(|component| coding.tables(component)));
         let TileDecoder { plain, blocks, .. } = &mut *self.decoder;
         for row in rows.clone() {
             let wanted = &segments[row * across..][columns.clone()];

@@ -102,4 +102,3 @@ pub(crate) fn scale(view: &View, gap: f64) -> Scale {
     let most = view.x.scale.min(view.y.scale) / gap;
     Scale::ALL.into_iter().rev().find(|scale| f64::from(scale.step()) <= most).unwrap_or(Scale::Full)
 }
-
