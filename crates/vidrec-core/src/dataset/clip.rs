@@ -155,8 +155,7 @@ impl<'a> Clip<'a> {
     }
 
     fn strings(&self) -> Result<[String; 3]> {
-        let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
-        found.map_err(|e| e.in_clip(self.ordinal))
+        self.shard.strings(&self.entry).map_err(|e| e.in_clip(self.ordinal))
     }
 
     /// Frame `t`, counted from 0.
@@ -201,8 +200,13 @@ impl<'a> Clip<'a> {
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if there is no such frame;
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if its entry is damaged.
     pub fn seconds(&self, t: u32) -> Result<f64> {
+        Ok(self.seconds_of(&self.frame_entry(t)?))
+    }
+
+    /// The presentation time of a frame in seconds.
+    pub(super) fn seconds_of(&self, frame: &FrameEntry) -> f64 {
         let (num, den) = self.entry.time_base;
-        Ok(self.frame_entry(t)?.pts as f64 * f64::from(num) / f64::from(den))
+        frame.pts as f64 * f64::from(num) / f64::from(den)
     }
 
     /// Returns the entry of frame `t`: its time, and the place, length and checksum of its JPEG.
@@ -255,8 +259,8 @@ impl<'a> Clip<'a> {
     where
         'a: 'b,
     {
-        let StoredFrame { entry, jpeg, .. } = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
-        Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
+        let stored = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
+        Ok(Frame { clip: *self, t, stored })
     }
 
     /// The ranges of some frames' records in the record file. See [`request_ranges`].

@@ -99,15 +99,14 @@ impl Index {
         Some(section.offset..section.end()?)
     }
 
-    /// The range of a clip's entry in the file.
-    pub fn clip_range(&self, ordinal: u64) -> Option<Range<u64>> {
-        entry_range::<{ clip_entry::BYTES }>(&self.clips, ordinal)
+    /// The range of the entries of clips in the file.
+    pub fn clips_range(&self, clips: Range<u64>) -> Option<Range<u64>> {
+        entries_range(&self.clips, clip_entry::BYTES, clips)
     }
 
     /// The range of the entries of frames in the file.
     pub fn frames_range(&self, frames: Range<u64>) -> Option<Range<u64>> {
-        let bytes = frame_entry::BYTES as u64;
-        self.frames.part(frames.start.checked_mul(bytes)?..frames.end.checked_mul(bytes)?)
+        entries_range(&self.frames, frame_entry::BYTES, frames)
     }
 
     /// The ranges of a clip's strings in the file.
@@ -298,7 +297,7 @@ fn table_entry<'a, const N: usize>(
     count: u64,
 ) -> Result<(u64, &'a [u8; N])> {
     // Opening checked that the table holds `count` entries and lies in the file.
-    let range = (ordinal < count).then(|| entry_range::<N>(table, ordinal)).flatten();
+    let range = (ordinal < count).then(|| entries_range(table, N, ordinal..ordinal + 1)).flatten();
     let entry = range.clone().map(|range| bytes.slice(range)).transpose()?.flatten().and_then(|e| e.first_chunk::<N>());
     range.zip(entry).map(|(range, entry)| (range.start, entry)).ok_or_else(|| {
         let e = Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()));
@@ -306,8 +305,8 @@ fn table_entry<'a, const N: usize>(
     })
 }
 
-/// The range of entry `ordinal` of a table in the file.
-fn entry_range<const N: usize>(table: &SectionEntry, ordinal: u64) -> Option<Range<u64>> {
-    let at = ordinal.checked_mul(N as u64)?;
-    table.part(at..at.checked_add(N as u64)?)
+/// The range of the entries of a table with these ordinals in the file.
+fn entries_range(table: &SectionEntry, entry_bytes: usize, ordinals: Range<u64>) -> Option<Range<u64>> {
+    let bytes = entry_bytes as u64;
+    table.part(ordinals.start.checked_mul(bytes)?..ordinals.end.checked_mul(bytes)?)
 }

@@ -112,12 +112,18 @@ fn shard(path: &Path, source: &Source) -> ShardFiles {
 
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.
 pub fn read(path: &Path, source: &Source) -> Result<DatasetJson> {
+    read_bytes(path, source).map(|(_, json)| json)
+}
+
+/// Like [`read`]. Returns also the bytes.
+pub(crate) fn read_bytes(path: &Path, source: &Source) -> Result<(Vec<u8>, DatasetJson)> {
     let absent = || {
         let e = Error::usage("there is no data set here").file(path.parent().unwrap_or(path));
         e.expected(dataset_json::FILE_NAME).help("check the location: bucket or host, and path")
     };
     let bytes = source.read_if_there(path, limits::MAX_LISTING_BYTES)?.ok_or_else(absent)?;
-    DatasetJson::prove(&bytes).map_err(|e| of_web_page(e.file(path), &bytes))
+    let json = DatasetJson::prove(&bytes).map_err(|e| of_web_page(e.file(path), &bytes))?;
+    Ok((bytes, json))
 }
 
 /// Describes the received bytes in an error about a file, if they look like a web page.

@@ -131,24 +131,18 @@ const GAPS: u64 = 4;
 /// The longest range, unless one record is longer.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The ranges that contain `records` of a clip, which are in any order and may repeat. They have the shortest gaps.
+/// The ranges that contain `records` of a clip, which are in any order and may repeat.
 pub(super) fn request_ranges(mut records: Vec<Range<u64>>) -> Vec<Range<u64>> {
     records.sort_unstable_by_key(|record| (record.start, record.end));
     records.dedup();
-    let gap = |i: usize| records[i].start.saturating_sub(records[i - 1].end);
-    let mut gaps = Vec::with_capacity(records.len());
-    gaps.extend((1..records.len()).filter(|&i| gap(i) <= GAP_BYTES));
-    gaps.sort_unstable_by_key(|&i| (gap(i), i));
     let mut left = records.iter().map(|record| record.end - record.start).sum::<u64>() / GAPS;
-    let mut is_read = vec![false; records.len()];
-    for i in gaps {
-        let Some(after) = left.checked_sub(gap(i)) else { break };
-        (left, is_read[i]) = (after, true);
-    }
     let mut ranges: Vec<Range<u64>> = Vec::new();
-    for (record, is_read) in records.into_iter().zip(is_read) {
+    for record in records {
+        let gap = ranges.last().map_or(u64::MAX, |range| record.start.saturating_sub(range.end));
         match ranges.last_mut() {
-            Some(range) if is_read && record.end - range.start <= MOST_BYTES => range.end = range.end.max(record.end),
+            Some(range) if gap <= left.min(GAP_BYTES) && record.end - range.start <= MOST_BYTES => {
+                (left, range.end) = (left - gap, range.end.max(record.end));
+            }
             _ => ranges.push(record),
         }
     }

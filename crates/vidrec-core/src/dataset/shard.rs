@@ -67,8 +67,8 @@ impl Shard {
         let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
         let index = source.start(&index_path, false)?;
         let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
-        let index_bytes = index.open(true)?;
-        let early = known.map(|known| known.open(false));
+        let index_bytes = index(true)?;
+        let early = known.map(|known| known(false));
         if let Some(Ok(records)) = &early
             && let Some(file) = records.remote()
         {
@@ -301,6 +301,7 @@ impl LazyShard {
 }
 
 /// A frame as it is stored.
+#[derive(Debug, Clone)]
 pub struct StoredFrame<'a> {
     /// Its entry in the index.
     pub entry: FrameEntry,

@@ -232,10 +232,7 @@ fn is_negative(text: &str) -> bool {
 }
 
 fn parse(text: &str, classes: usize) -> Result<u32> {
-    let label = text.parse::<u32>().ok().filter(|&label| label <= limits::MAX_LABEL as u32);
-    let known = label.filter(|&label| classes == 0 || (label as usize) < classes);
-    known.ok_or_else(|| {
-        let most = if classes == 0 { limits::MAX_LABEL as usize } else { classes - 1 };
-        Error::usage(format!("label {text} is out of range")).expected(format!("0 to {most}"))
-    })
+    let most = if classes == 0 { limits::MAX_LABEL as usize } else { classes - 1 };
+    let label = text.parse::<u32>().ok().filter(|&label| label as usize <= most);
+    label.ok_or_else(|| Error::usage(format!("label {text} is out of range")).expected(format!("0 to {most}")))
 }

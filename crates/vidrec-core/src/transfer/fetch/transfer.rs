@@ -13,10 +13,10 @@ use crate::progress::{Progress, ProgressFn};
 use crate::store::disk::folder::free_space;
 use crate::store::disk::{AtomicFile, Temporary};
 use crate::store::remote::{Opening, Remote};
+use crate::store::storage::Storage;
 use crate::threads::TICK;
 use crate::transfer::both_ways::several;
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::file_name::FileName;
 
 /// The most bytes that one request asks for.
 const PIECE_BYTES: u64 = 8 << 20;
@@ -38,59 +38,40 @@ pub(super) fn require_space(dir: &Path, needed: u64) -> Result<()> {
         .help("free some space, or choose another disk"))
 }
 
-/// Copies files into a folder, under temporary names.
-pub(super) struct Transfer<'a, 'p, 'f> {
-    pub remote: &'a Arc<Remote>,
-    pub dir: &'a Path,
-    /// The most bytes that are in flight at a time.
-    pub memory_bytes: u64,
-    pub progress: &'p mut ProgressFn<'f>,
-    pub so_far: Progress,
-    /// Bytes of finished copies, and the part of them that was in the folder before.
+/// A copy that was proven, under its temporary name.
+pub(super) struct Copied {
+    pub file: Temporary,
     pub bytes: u64,
+    /// The part of the bytes that was in the folder before.
     pub kept_bytes: u64,
 }
 
-impl Transfer<'_, '_, '_> {
-    /// Copies all items. An item whose copy does not match the listed file is fetched once more, as a whole.
-    pub fn run(&mut self, items: &[&Item]) -> Result<Vec<(Temporary, FileName)>> {
-        let most = (self.memory_bytes / PIECE_BYTES).clamp(1, MOST_PIECES) as usize;
-        let files = items.len().min(most).clamp(1, MOST_FILES);
-        let (remote, dir, pieces) = (self.remote, self.dir, most / files);
-        let copies = several(items.len(), files, &mut self.so_far, self.progress, |number, advance| {
-            let item = items[number];
-            // The bytes of record files count as progress, and once.
-            let advance = |bytes, is_new: bool| advance(if item.is_records() && is_new { bytes } else { 0 });
-            let copy = |again| copy(remote, dir, item, again, pieces, &|bytes| advance(bytes, !again));
-            match copy(false)? {
-                Ok(copied) => Ok(copied),
-                Err(_) => copy(true)?.map_err(|e| {
-                    e.help(
-                        "it was fetched twice, and was wrong both times: the object is damaged, or dataset.json belongs \
-                         to another data set",
-                    )
-                }),
-            }
-        })?;
-        self.bytes += copies.iter().map(|copied| copied.bytes).sum::<u64>();
-        self.kept_bytes += copies.iter().map(|copied| copied.kept_bytes).sum::<u64>();
-        Ok(copies.into_iter().zip(items).map(|(copied, item)| (copied.file, item.name.clone())).collect())
-    }
-
-    /// Counts bytes of record files as done.
-    pub fn advance(&mut self, item: &Item, bytes: u64) {
-        if item.is_records() {
-            self.so_far.done += bytes;
-            self.so_far.bytes = self.so_far.done;
+/// Copies items into the folder `dir`. An item whose copy does not match the listed file is fetched once more, as a whole.
+pub(super) fn copy_all(
+    remote: &Arc<Remote>,
+    dir: &Path,
+    items: &[&Item],
+    storage: &Storage,
+    so_far: &mut Progress,
+    progress: &mut ProgressFn<'_>,
+) -> Result<Vec<Copied>> {
+    let most = (storage.memory_bytes / PIECE_BYTES).clamp(1, MOST_PIECES) as usize;
+    let files = items.len().min(most).clamp(1, MOST_FILES);
+    several(items.len(), files, so_far, progress, |number, advance| {
+        let item = items[number];
+        // The bytes of record files count as progress, and once.
+        let advance = |bytes, is_new: bool| advance(if item.is_records() && is_new { bytes } else { 0 });
+        let copy = |again| copy(remote, dir, item, again, most / files, &|bytes| advance(bytes, !again));
+        match copy(false)? {
+            Ok(copied) => Ok(copied),
+            Err(_) => copy(true)?.map_err(|e| {
+                e.help(
+                    "it was fetched twice, and was wrong both times: the object is damaged, or dataset.json belongs \
+                     to another data set",
+                )
+            }),
         }
-    }
-}
-
-/// A copy that was proven.
-struct Copied {
-    file: Temporary,
-    bytes: u64,
-    kept_bytes: u64,
+    })
 }
 
 /// Copies a file. The inner error says that the copy does not match the listed file.
