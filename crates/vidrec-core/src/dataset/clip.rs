@@ -308,7 +308,15 @@ const ONE_MOMENT: f64 = 1e-3;
 ///
 /// The index is damaged or cannot be read.
 pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<String>> {
-    if one.frame_count() == 0 || other.frame_count() == 0 || begin_together(one, other)? {
+    if one.frame_count() == 0 || other.frame_count() == 0 {
+        return Ok(None);
+    }
+    // Up to half of the time from one frame to the next.
+    let [a, b, step_a, step_b] = [one.seconds(0)?, other.seconds(0)?, step(one)?, step(other)?];
+    let half = step_a.min(step_b) / 2.0;
+    let near = if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT };
+    let have_times = [has_times(one)?, has_times(other)?];
+    if (a - b).abs() <= near && have_times[0] == have_times[1] {
         return Ok(None);
     }
     let attributes = [one.attributes()?, other.attributes()?];
@@ -319,21 +327,13 @@ pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<Strin
     if say_the_same(CLOCK) {
         return Ok(None);
     }
-    if has_times(one)? != has_times(other)? {
+    if have_times[0] != have_times[1] {
         return Ok(Some("pictures without times beside frames with times".into()));
     }
-    let [a, b] = [one.seconds(0)?, other.seconds(0)?];
-    if say_the_same("start") && (a - b).abs() <= step(one)?.max(step(other)?) {
+    if say_the_same("start") && (a - b).abs() <= step_a.max(step_b) {
         return Ok(None);
     }
     Ok(Some(format!("the first frames at {a:.3} s and at {b:.3} s")))
-}
-
-/// Whether the first frames of two clips have one time, up to half of the time from one frame to the next.
-fn begin_together(one: &Clip<'_>, other: &Clip<'_>) -> Result<bool> {
-    let half = step(one)?.min(step(other)?) / 2.0;
-    let near = if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT };
-    Ok((one.seconds(0)? - other.seconds(0)?).abs() <= near && has_times(one)? == has_times(other)?)
 }
 
 /// The mean time from one frame to the next in seconds; infinite for a single frame.

@@ -41,7 +41,7 @@ impl Index {
     pub fn prove(bytes: &(impl ReadAt + ?Sized)) -> Result<Self> {
         let header = prove_header(bytes)?;
         let sections = prove_section_table(bytes, &header)?;
-        let find = |id| find_section(&sections, id);
+        let find = |id| sections.iter().find(|s| s.id == id).copied().ok_or_else(|| missing(id));
         let (frames, clips, strings) = (find(SectionId::FRAMES)?, find(SectionId::CLIPS)?, find(SectionId::STRINGS)?);
         prove_length(&frames, header.frame_count, frame_entry::BYTES)?;
         prove_length(&clips, header.clip_count, clip_entry::BYTES)?;
@@ -248,10 +248,6 @@ fn prove_known(sections: &[SectionEntry]) -> Result<()> {
 
 fn missing(id: SectionId) -> Error {
     Error::format("section-missing", format!("required section {id:?} is missing")).section("section table")
-}
-
-fn find_section(sections: &[SectionEntry], id: SectionId) -> Result<SectionEntry> {
-    sections.iter().find(|s| s.id == id).copied().ok_or_else(|| missing(id))
 }
 
 fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> {

@@ -179,33 +179,28 @@ pub struct Leftover {
     pub hints: Vec<Hint>,
 }
 
-/// Notes on files that other writers left in `dir` or are writing there.
-pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
-    unfinished(dir)
-        .map(|(what, hints)| Leftover { note: format!("this folder has {what}"), hints })
-        .into_iter()
-        .collect()
-}
-
-/// Returns the work in `dir` that is not finished, and the steps that a caller can take.
-fn unfinished(dir: &Path) -> Option<(&'static str, Vec<Hint>)> {
+/// The work of another writer in `dir` that is not finished.
+pub(crate) fn leftover(dir: &Path) -> Option<Leftover> {
     // If the folder is locked, its writer is alive, and there is nothing to resume.
-    match (is_being_written(dir), has_pack(dir)) {
-        (true, true) => Some(("a pack that is running: it will replace the data set", Vec::new())),
-        (true, false) => Some(("a data set that is being written", Vec::new())),
-        (false, true) => Some(("a pack that is not finished", vec![Hint::Resume, Hint::Publish, Hint::Restart])),
-        (false, false) if publication::is_pending(dir) => {
-            Some(("files of an interrupted write, which the next write removes", Vec::new()))
+    let (note, hints) = match (is_being_written(dir), has_pack(dir)) {
+        (true, true) => ("this folder has a pack that is running: it will replace the data set", Vec::new()),
+        (true, false) => ("this folder has a data set that is being written", Vec::new()),
+        (false, true) => {
+            ("this folder has a pack that is not finished", vec![Hint::Resume, Hint::Publish, Hint::Restart])
         }
-        (false, false) => None,
-    }
+        (false, false) if publication::is_pending(dir) => {
+            ("this folder has files of an interrupted write, which the next write removes", Vec::new())
+        }
+        (false, false) => return None,
+    };
+    Some(Leftover { note: note.into(), hints })
 }
 
 /// The error that says why `dir` is not a data set.
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
-    if let Some((what, hints)) = unfinished(dir) {
-        return hints.into_iter().fold(e.found(what), Error::hint);
+    if let Some(Leftover { note, hints }) = leftover(dir) {
+        return hints.into_iter().fold(e.help(note), Error::hint);
     }
     let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
     if indexes.is_empty() {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::plan::check_draws;
+use super::plan::torn_draws;
+use crate::dataset::data_set::torn_group;
 use crate::dataset::{Clip, Dataset};
 use vidrec_format::random::{Random, stream};
 use vidrec_format::{Error, Result, SectionId};
@@ -61,7 +62,9 @@ pub struct ClipList {
 pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, Vec<String>)> {
     let draws = u64::from(set.draws());
     let (mut clips, missing) = matching(set, selection)?;
-    check_draws(&clips, draws)?;
+    if let Some(first) = torn_group(&clips, draws) {
+        return Err(torn_draws(first, draws));
+    }
     if let Some(count) = selection.sample {
         clips = sample(&clips, draws, count, selection.seed)?;
     }
@@ -73,10 +76,10 @@ pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, V
 fn matching(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, Vec<String>)> {
     let labels =
         selection.classes.iter().map(|name| label_of(set.classes(), name)).collect::<Result<HashSet<u32>>>()?;
-    let list = selection.list.as_ref().map(|list| ClipFilter::new(set, list)).transpose()?;
-    let exclude = ClipFilter::new(set, &selection.exclude)?;
+    let list = selection.list.as_ref().map(|list| sets(set, list)).transpose()?;
+    let exclude = sets(set, &selection.exclude)?;
     let draws = u64::from(set.draws());
-    let excluded_videos: HashSet<u64> = exclude.clips.iter().map(|clip| clip / draws).collect();
+    let excluded_videos: HashSet<u64> = exclude.0.iter().map(|clip| clip / draws).collect();
     let lists = selection.list.iter().chain([&selection.exclude]);
     let sources: Vec<&String> = lists.flat_map(|list| &list.sources).collect();
     let mut missing: HashSet<&str> = sources.iter().map(|source| source.as_str()).collect();
@@ -95,7 +98,7 @@ fn matching(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, Vec<Strin
         // Most selections have no sources, and then none is read.
         let source = if sources.is_empty() { String::new() } else { clip.source()? };
         missing.remove(&*source);
-        let is_in = |list: &ClipFilter<'_>| list.clips.contains(&ordinal) || list.sources.contains(&*source);
+        let is_in = |(clips, sources): &Sets<'_>| clips.contains(&ordinal) || sources.contains(&*source);
         let has_class = labels.is_empty() || clip.label().is_some_and(|label| labels.contains(&label));
         let is_wanted = !is_excluded && has_class && list.as_ref().is_none_or(is_in) && !is_in(&exclude);
         Ok(is_wanted && has_attributes(&clip, &selection.attributes)?)
@@ -111,24 +114,17 @@ fn matching(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, Vec<Strin
     Ok((found, sources.into_iter().filter(|source| missing.remove(source.as_str())).cloned().collect()))
 }
 
-/// A list of clips that supports lookups.
-struct ClipFilter<'a> {
-    clips: HashSet<u64>,
-    sources: HashSet<&'a str>,
-}
+/// The ordinals and the sources of a list, for lookups.
+type Sets<'a> = (HashSet<u64>, HashSet<&'a str>);
 
-impl<'a> ClipFilter<'a> {
-    /// # Errors
-    ///
-    /// The data set does not have an ordinal.
-    fn new(set: &Dataset, list: &'a ClipList) -> Result<Self> {
-        if let Some(clip) = list.clips.iter().find(|&&clip| clip >= set.len()) {
-            let e = Error::usage(format!("there is no clip {clip}"));
-            return Err(e.expected(format!("less than {}", set.len())));
-        }
-        let sources = list.sources.iter().map(String::as_str).collect();
-        Ok(ClipFilter { clips: list.clips.iter().copied().collect(), sources })
+/// # Errors
+///
+/// The data set does not have an ordinal.
+fn sets<'a>(set: &Dataset, list: &'a ClipList) -> Result<Sets<'a>> {
+    if let Some(clip) = list.clips.iter().find(|&&clip| clip >= set.len()) {
+        return Err(Error::usage(format!("there is no clip {clip}")).expected(format!("less than {}", set.len())));
     }
+    Ok((list.clips.iter().copied().collect(), list.sources.iter().map(String::as_str).collect()))
 }
 
 fn label_of(classes: &[String], name: &str) -> Result<u32> {
@@ -157,13 +153,9 @@ fn has_attributes(clip: &Clip<'_>, attributes: &[(String, String)]) -> Result<bo
 fn has_value(found: &Value, value: &str) -> bool {
     match found {
         Value::Array(values) => values.iter().any(|found| has_value(found, value)),
-        other => to_text(other) == value,
+        Value::String(found) => found == value,
+        other => other.to_string() == value,
     }
-}
-
-/// A value as text: strings without quotes, everything else as JSON.
-fn to_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Draws `count` videos at random, and keeps them in order.

@@ -117,14 +117,15 @@ fn stats_of_schema(dataset: &Dataset, schema: &TrackSchema) -> Result<TrackStats
 }
 
 fn stats_of_type<T: TrackNumber>(dataset: &Dataset, schema: &TrackSchema) -> Result<TrackStats> {
-    let length = |clip: u64| Ok(dataset.clip(clip)?.tracks()?.unproven(&schema.name)?.map(|track| track.len() as u64));
-    let counted = in_parts(dataset, |clips| {
-        clips.map(length).try_fold((0, 0), |(with, values), length: Result<Option<u64>>| {
-            let length = length?;
-            Ok((with + u64::from(length.is_some()), values + length.unwrap_or(0)))
-        })
-    })?;
-    let (clips, values) = counted.into_iter().fold((0, 0), |(a, b), (with, values)| (a + with, b + values));
+    let lengths = in_parts(dataset, |clips| {
+        let track = |clip: u64| dataset.clip(clip)?.tracks()?.unproven(&schema.name);
+        clips
+            .filter_map(|clip| track(clip).transpose())
+            .map(|track| Ok(track?.len() as u64))
+            .collect::<Result<Vec<_>>>()
+    })?
+    .concat();
+    let (clips, values) = (lengths.len() as u64, lengths.iter().sum::<u64>());
     let shape = schema.shape.clone();
     let mut stats = TrackStats { shape, clips, clips_without: dataset.len() - clips, ..TrackStats::default() };
     let (each, step) = (schema.numbers_per_value(), values.div_ceil(SAMPLE).max(1));

@@ -1,6 +1,5 @@
 //! Checks the index, the record file and the track file of a shard from their first bytes to their last.
 
-use std::ops::Range;
 use std::path::Path;
 
 use rayon::ThreadPool;
@@ -106,7 +105,11 @@ impl<'a> ShardScan<'a> {
         for (i, s) in index.sections.iter().enumerate() {
             let next = index.sections.get(i + 1).map_or(index.header.section_table_offset, |n| n.offset);
             let section = self.shard.of_index(|_, bytes| proven_bytes(bytes, s).map(drop));
-            let padding = self.shard.of_index(|_, bytes| prove_padding(bytes, s.end().unwrap_or(next)..next));
+            let end = s.end().unwrap_or(next);
+            let padding = self.shard.of_index(|_, bytes| match bytes.slice(end..next)?.unwrap_or_default() {
+                padding if padding.iter().all(|&b| b == 0) => Ok(()),
+                _ => Err(Error::format("section-padding", "the padding after the section is not zero").at(end)),
+            });
             let mut found = [section, padding].into_iter().filter_map(Result::err);
             found.try_for_each(|e| self.problems.note(e, &self.shard.index_path))?;
         }
@@ -245,15 +248,6 @@ fn prove_digest(
         found if found == expected => Ok(()),
         found => Err(wrong().expected(hex(&expected)).found(hex(&found))),
     }
-}
-
-/// Checks that the padding after a section is zero.
-fn prove_padding(bytes: &dyn ReadAt, padding: Range<u64>) -> Result<()> {
-    let at = padding.start;
-    if bytes.slice(padding)?.unwrap_or_default().iter().all(|&b| b == 0) {
-        return Ok(());
-    }
-    Err(Error::format("section-padding", "the padding after the section is not zero").at(at))
 }
 
 /// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only

@@ -9,6 +9,7 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 
 use super::item::Item;
+use crate::dataset::writer::DigestedFile;
 use crate::progress::{Progress, ProgressFn};
 use crate::store::disk::folder::free_space;
 use crate::store::disk::{AtomicFile, Temporary};
@@ -90,14 +91,14 @@ fn copy(
     }
     let file = Arc::new(opening.finish()?);
     item.check_length(file.len())?;
-    let mut incoming = Incoming::open(dir, item, file.len(), from_scratch, &mut || advance(0))?;
+    let mut incoming = reopen(&dir.join(&item.name), file.len(), from_scratch, &mut || advance(0))?;
     if item.length.is_none() {
-        require_space(dir, file.len() - incoming.at)?;
+        require_space(dir, file.len() - incoming.length)?;
     }
-    let kept_bytes = incoming.at;
+    let kept_bytes = incoming.length;
     advance(kept_bytes)?;
-    let (mut requests, mut next) = (VecDeque::new(), incoming.at);
-    while incoming.at < file.len() {
+    let (mut requests, mut next) = (VecDeque::new(), incoming.length);
+    while incoming.length < file.len() {
         while requests.len() < pieces && next < file.len() {
             let end = next.saturating_add(PIECE_BYTES).min(file.len());
             requests.push_back(file.request(next..end)?);
@@ -105,75 +106,51 @@ fn copy(
         }
         let request = requests.pop_front().ok_or_else(|| Error::internal("a file without requests"))?;
         let bytes = request.wait(&mut || advance(0))?;
-        incoming.push(&bytes)?;
+        incoming.write(&bytes)?;
         advance(bytes.len() as u64)?;
     }
-    match incoming.finish(item) {
+    match finish(incoming, item) {
         Err(e) if e.kind() == ErrorKind::Format => Ok(Err(e)),
         finished => finished.map(|copied| Ok(Copied { file: copied, bytes: file.len(), kept_bytes })),
     }
 }
 
-/// A copy under its temporary name. It stays if this value is dropped. Bytes that an interrupted fetch left are read
-/// again, for the digest that proves the whole file.
-struct Incoming {
-    out: AtomicFile,
-    digest: Sha256,
-    /// Bytes in the copy so far.
-    at: u64,
+/// Continues the copy of a file of `length` bytes under its temporary name, or begins it. With `from_scratch`, it keeps nothing of
+/// an old copy. The copy stays if this value is dropped. Bytes that an interrupted fetch left are read again, for the digest that
+/// proves the whole file.
+fn reopen(path: &Path, length: u64, from_scratch: bool, tick: &mut dyn FnMut() -> Result<()>) -> Result<DigestedFile> {
+    let mut file = AtomicFile::reopen(path)?;
+    file.keep();
+    let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
+    while !from_scratch {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        digest.update(&buffer[..count]);
+        at += count as u64;
+        tick()?;
+    }
+    if at > length {
+        // The bytes are of another file.
+        (digest, at) = (Sha256::new(), 0);
+    }
+    file.cut(at)?;
+    Ok(DigestedFile { file, digest, length: at })
 }
 
-impl Incoming {
-    /// Continues the copy of a file of `length` bytes, or begins it. With `from_scratch`, it keeps nothing of an old
-    /// copy.
-    pub fn open(
-        dir: &Path,
-        item: &Item,
-        length: u64,
-        from_scratch: bool,
-        tick: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Self> {
-        let mut out = AtomicFile::reopen(&dir.join(&item.name))?;
-        out.keep();
-        let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
-        loop {
-            let count = if from_scratch { 0 } else { out.read(&mut buffer)? };
-            if count == 0 {
-                break;
-            }
-            digest.update(&buffer[..count]);
-            at += count as u64;
-            tick()?;
+/// Syncs a copy to the disk, and proves it. A copy that does not match the listed file is removed.
+fn finish(mut copy: DigestedFile, item: &Item) -> Result<Temporary> {
+    copy.file.sync()?;
+    let mut temporary = copy.file.seal();
+    match item.prove(temporary.path(), copy.digest.finalize().into()) {
+        Ok(()) => {
+            temporary.keep();
+            Ok(temporary)
         }
-        if at > length {
-            // The bytes are of another file.
-            (digest, at) = (Sha256::new(), 0);
-        }
-        out.cut(at)?;
-        Ok(Incoming { out, digest, at })
-    }
-
-    /// Appends the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        self.out.write_all(bytes)?;
-        self.digest.update(bytes);
-        self.at += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Syncs the copy to the disk, and proves it. A copy that does not match the listed file is removed.
-    pub fn finish(mut self, item: &Item) -> Result<Temporary> {
-        self.out.sync()?;
-        let mut temporary = self.out.seal();
-        match item.prove(temporary.path(), self.digest.finalize().into()) {
-            Ok(()) => {
-                temporary.keep();
-                Ok(temporary)
-            }
-            Err(e) => {
-                temporary.discard();
-                Err(e)
-            }
+        Err(e) => {
+            temporary.discard();
+            Err(e)
         }
     }
 }

@@ -13,7 +13,7 @@ mod place;
 mod push;
 
 #[doc(hidden)]
-pub use output::{own_folder_for, remove_published};
+pub use output::own_folder_for;
 #[doc(hidden)]
 pub use place::Place;
 

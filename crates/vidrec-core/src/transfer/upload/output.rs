@@ -54,12 +54,15 @@ pub fn write_remote<T>(
         return Err(Error::usage("this is a local folder").file(location).help("write to it directly"));
     }
     let place = Place::open(location, options)?;
-    if let Some(listing) = place.listing() {
-        remove_published(parent, location, listing)?;
-    }
-    place.check()?;
     let scratch = Scratch::take(parent, location)?;
     let out = scratch.output();
+    // A call that ended after it had published this, but before it had tidied up.
+    if place.listing().is_some_and(|listing| fs::read(out.join(FILE_NAME)).is_ok_and(|found| found == listing)) {
+        folder::remove(&out)?;
+    }
+    if let Err(e) = place.check() {
+        return Err(if out.exists() { e } else { scratch.keep(e) });
+    }
     let done = write(&out).and_then(|written| match out.join(FILE_NAME).exists() {
         true => Ok((written, push(&out, location, options, progress)?)),
         false => Ok((written, PushReport { output: location.display().to_string(), ..PushReport::default() })),
@@ -125,21 +128,6 @@ impl Scratch {
     }
 }
 
-/// Removes the folder of a call that ended after it had published this `dataset.json` at a location, but before it
-/// had tidied up.
-pub fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) -> Result<()> {
-    let dir = folder_for(parent, location);
-    if !dir.exists() {
-        return Ok(());
-    }
-    private::claim(&dir, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
-    let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
-    if dir.join(DONE).exists() || is_published() {
-        Scratch::take(parent, location)?.remove()?;
-    }
-    Ok(())
-}
-
 /// The folder for a location. It is created so that no other user can enter it. A folder that another user has
 /// created is refused, because its name can be guessed, and this program would write to what is in it.
 pub fn own_folder_for(parent: Option<&Path>, location: &Path) -> Result<PathBuf> {
@@ -187,7 +175,6 @@ mod tests {
             e.to_string().contains("other users own or can write to") && e.hints() == [Hint::Set("scratch")],
             "{e}"
         );
-        assert!(remove_published(Some(dir.path()), location, b"").is_err());
         assert_eq!(fs::read_dir(&chosen).unwrap().count(), 0);
         fs::remove_file(&made).unwrap();
         fs::create_dir(&made).unwrap();
