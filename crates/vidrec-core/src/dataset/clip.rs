@@ -54,12 +54,12 @@ impl<'a> Clip<'a> {
             return Ok(vec![label]);
         }
         let Some(labels) = self.attributes()?.0.remove("labels") else { return Ok(Vec::new()) };
-        serde_json::from_value(labels).map_err(|e| {
-            Error::usage("the attribute \"labels\" is not an array of labels")
-                .found(e)
-                .in_clip(self.ordinal)
-                .file(&self.shard.index_path)
-        })
+        let wrong = Error::usage("the attribute \"labels\" is not an array of labels");
+        serde_json::from_value(labels).map_err(|e| self.in_entry(wrong.found(e)))
+    }
+
+    fn in_entry(&self, e: Error) -> Error {
+        e.in_clip(self.ordinal).file(&self.shard.index_path)
     }
 
     /// Width of every frame in pixels; 0 if the frames differ.
@@ -127,12 +127,8 @@ impl<'a> Clip<'a> {
         if text.is_empty() {
             return Ok(JsonObject::default());
         }
-        serde_json::from_str(&text).map_err(|e| {
-            Error::format("clip-attributes", "the attributes are not a JSON object")
-                .found(e)
-                .in_clip(self.ordinal)
-                .file(&self.shard.index_path)
-        })
+        let wrong = Error::format("clip-attributes", "the attributes are not a JSON object");
+        serde_json::from_str(&text).map_err(|e| self.in_entry(wrong.found(e)))
     }
 
     /// Returns the description of the clip, as a [`Writer`](crate::dataset::writer::Writer) takes it.
@@ -222,18 +218,14 @@ impl<'a> Clip<'a> {
     /// The length of the JPEG of frame `t` in bytes, limited to the length of the record file. Reads only the frame's
     /// entry.
     pub(crate) fn jpeg_length(&self, t: u32) -> Result<usize> {
-        let entry = self.frame_entry(t)?;
-        let most = self.shard.records.len();
+        let (entry, most) = (self.frame_entry(t)?, self.shard.records.len());
         if u64::from(entry.jpeg_length) <= most {
             return Ok(entry.jpeg_length as usize);
         }
         let e = Error::format("record-length", "the frame's JPEG would be longer than the record file");
-        let e = e.section("record").at(entry.record_offset).expected(format!("at most {most} bytes"));
-        Err(e
-            .found(format!("{} bytes", entry.jpeg_length))
-            .in_clip(self.ordinal)
-            .in_frame(t)
-            .file(&self.shard.record_path))
+        let e = e.section("record").at(entry.record_offset).in_clip(self.ordinal).in_frame(t);
+        let e = e.expected(format!("at most {most} bytes")).found(format!("{} bytes", entry.jpeg_length));
+        Err(e.file(&self.shard.record_path))
     }
 
     /// The number of frame `t` among the frames of all shards, and its entry.

@@ -313,9 +313,13 @@ impl Dataset {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if a track file is damaged, or a track is not the same in
     /// all shards; [`Io`](vidrec_format::error::ErrorKind::Io) if a track file cannot be read.
     pub fn tracks(&self) -> Result<Vec<TrackSchema>> {
-        self.open_tracks()?;
+        let has_tracks = |&at: &usize| self.0.shards[at].json().track_file.is_some();
+        let shards: Vec<usize> = (0..self.shard_count()).filter(has_tracks).collect();
+        // Those of local data sets are open already.
+        let open = |&at: &usize| self.shard(at)?.tracks.as_ref().map_or(Ok(()), |file| file.open().map(drop));
+        self.at_once(&shards, open)?;
         let mut files = Vec::new();
-        for at in self.shards_with_tracks() {
+        for at in shards {
             if let Some(file) = &self.shard(at)?.tracks {
                 files.push((file.path.as_path(), &file.open()?.schema));
             }
@@ -473,11 +477,6 @@ impl Dataset {
         self.0.shards.len()
     }
 
-    /// The shards that have track files. This opens no other shards.
-    pub(super) fn shards_with_tracks(&self) -> impl Iterator<Item = usize> {
-        (0..self.shard_count()).filter(|&at| self.0.shards[at].json().track_file.is_some())
-    }
-
     /// Shard `at`, which must exist.
     pub(crate) fn shard(&self, at: usize) -> Result<&Shard> {
         self.0.shards[at].open()
@@ -517,8 +516,10 @@ impl Dataset {
     /// The shared state of the remote shards: one for each data set that this one consists of.
     pub(crate) fn remotes(&self) -> Vec<Arc<Remote>> {
         let mut found: Vec<Arc<Remote>> = Vec::new();
-        for remote in self.0.shards.iter().filter_map(|slot| slot.remote()) {
-            if !found.iter().any(|other| Arc::ptr_eq(other, remote)) {
+        for slot in &self.0.shards {
+            if let Source::Remote(remote) = &slot.source
+                && !found.iter().any(|other| Arc::ptr_eq(other, remote))
+            {
                 found.push(remote.clone());
             }
         }

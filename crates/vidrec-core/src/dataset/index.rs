@@ -93,12 +93,6 @@ impl Index {
         FrameEntry::from_bytes(entry, ordinal).ok_or_else(wrong)
     }
 
-    /// The range of a section in the file.
-    pub fn section_range(&self, id: SectionId) -> Option<Range<u64>> {
-        let section = self.sections.iter().find(|s| s.id == id)?;
-        Some(section.offset..section.end()?)
-    }
-
     /// The range of the entries of clips in the file.
     pub fn clips_range(&self, clips: Range<u64>) -> Option<Range<u64>> {
         entries_range(&self.clips, clip_entry::BYTES, clips)

@@ -26,26 +26,20 @@ impl Dataset {
         self.at_once(&of_shards, |(at, clips)| self.shard(*at)?.prefetch(clips, strings))
     }
 
-    /// Opens all track files. Those of local data sets are open already.
-    pub(super) fn open_tracks(&self) -> Result<()> {
-        let shards: Vec<usize> = self.shards_with_tracks().collect();
-        let open = |&at: &usize| self.shard(at)?.tracks.as_ref().map_or(Ok(()), |file| file.open().map(drop));
-        self.at_once(&shards, open)
-    }
-
     /// Fetches whole tables, for a pass over all clips. Does nothing for local data sets.
     #[doc(hidden)]
     pub fn prefetch_all(&self, tables: &[SectionId]) -> Result<()> {
         let shards: Vec<usize> = (0..self.shard_count()).collect();
         self.at_once(&shards, |at| {
             let shard = self.shard(*at)?;
-            let ranges: Vec<_> = tables.iter().filter_map(|&id| shard.index.section_range(id)).collect();
+            let wanted = shard.index.sections.iter().filter(|section| tables.contains(&section.id));
+            let ranges: Vec<_> = wanted.filter_map(|section| Some(section.offset..section.end()?)).collect();
             shard.index_bytes.prefetch(&ranges)
         })
     }
 
     /// Calls `work` for each shard, many at a time, if the data set is remote.
-    fn at_once<T: Sync>(&self, shards: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+    pub(super) fn at_once<T: Sync>(&self, shards: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
         if !self.is_remote() {
             return Ok(());
         }

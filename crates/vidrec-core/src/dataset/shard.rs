@@ -11,7 +11,6 @@ use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
-use crate::store::remote::Remote;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
     TrackFileJson, data_binding, file_name, recordio,
@@ -277,11 +276,6 @@ impl LazyShard {
     /// The shard, if it is open.
     pub fn opened(&self) -> Option<&Shard> {
         self.shard.get()
-    }
-
-    /// The shared state of remote shards.
-    pub fn remote(&self) -> Option<&Arc<Remote>> {
-        if let Source::Remote(remote) = &self.source { Some(remote) } else { None }
     }
 
     /// The description of the shard that belongs in `dataset.json`.

@@ -119,11 +119,10 @@ fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Opti
     // The shards were already compared one by one. What the clips were packed from is in no index.
     let DatasetJson { shards, failures, packed_from, .. } = listed.clone();
     let same = DatasetJson { shards, failures, packed_from, ..rebuilt };
-    let what = match () {
-        () if listed.classes != same.classes => "the class names",
-        () if *listed != same => "counts, settings or provenance",
-        () => return None,
-    };
+    if *listed == same {
+        return None;
+    }
+    let what = if listed.classes != same.classes { "the class names" } else { "counts, settings or provenance" };
     let message = format!("{what} in dataset.json do not match the indexes");
     Some(Error::format("dataset-json", message).file(path).help("the indexes are right").hint(Hint::Repair).into())
 }

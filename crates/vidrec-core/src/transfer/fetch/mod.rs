@@ -147,22 +147,16 @@ fn fetch_all(
     }
     replaced.check(out, missing.iter().map(|item| &item.name))?;
     check_space(out, &missing)?;
-    let mut bytes = kept_bytes;
-    let mut files = Vec::new();
-    match copy_all(&remote, out, &missing, &options.storage, &mut so_far, progress) {
-        Err(e) if may_continue(&e) => return Err(to_continue(e, "fetched")),
-        Err(e) => {
+    let copies = copy_all(&remote, out, &missing, &options.storage, &mut so_far, progress).or_else(|e| {
+        if !may_continue(&e) {
             remove_temporaries(out, is_item)?;
-            return Err(e);
         }
-        Ok(copies) => {
-            for (copied, item) in copies.into_iter().zip(missing) {
-                bytes += copied.bytes;
-                kept_bytes += copied.kept_bytes;
-                files.push((copied.file, item.name.clone()));
-            }
-        }
-    }
+        Err(to_continue(e, "fetched"))
+    })?;
+    let bytes = kept_bytes + copies.iter().map(|copied| copied.bytes).sum::<u64>();
+    kept_bytes += copies.iter().map(|copied| copied.kept_bytes).sum::<u64>();
+    let files: Vec<_> =
+        copies.into_iter().zip(missing).map(|(copied, item)| (copied.file, item.name.clone())).collect();
     let mut left_behind = Vec::new();
     if !(is_same && files.is_empty()) {
         left_behind = Staged::new(out, lock, files, &listed, replaced.but_for(&json))?.publish()?;
