@@ -154,7 +154,7 @@ fn has_value(found: &Value, value: &str) -> bool {
     match found {
         Value::Array(values) => values.iter().any(|found| has_value(found, value)),
         Value::String(found) => found == value,
-        other => other.to_string() == value,
+        other => serde_json::to_string(other).is_ok_and(|text| text == value),
     }
 }
 

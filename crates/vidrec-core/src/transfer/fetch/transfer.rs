@@ -122,8 +122,8 @@ fn reopen(path: &Path, length: u64, from_scratch: bool, tick: &mut dyn FnMut() -
     let mut file = AtomicFile::reopen(path)?;
     file.keep();
     let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
-    while !from_scratch {
-        let count = file.read(&mut buffer)?;
+    loop {
+        let count = if from_scratch { 0 } else { file.read(&mut buffer)? };
         if count == 0 {
             break;
         }
