@@ -54,15 +54,15 @@ pub fn write_remote<T>(
         return Err(Error::usage("this is a local folder").file(location).help("write to it directly"));
     }
     let place = Place::open(location, options)?;
+    // An earlier call may have ended after it had published this, but before it had tidied up.
+    let folder = folder_for(parent, location);
+    let is_same = |listing: &[u8]| fs::read(folder.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
+    if place.listing().is_some_and(|listing| folder.join(DONE).exists() || is_same(listing)) {
+        Scratch::take(parent, location)?.remove()?;
+    }
+    place.check()?;
     let scratch = Scratch::take(parent, location)?;
     let out = scratch.output();
-    // A call that ended after it had published this, but before it had tidied up.
-    if place.listing().is_some_and(|listing| fs::read(out.join(FILE_NAME)).is_ok_and(|found| found == listing)) {
-        folder::remove(&out)?;
-    }
-    if let Err(e) = place.check() {
-        return Err(if out.exists() { e } else { scratch.keep(e) });
-    }
     let done = write(&out).and_then(|written| match out.join(FILE_NAME).exists() {
         true => Ok((written, push(&out, location, options, progress)?)),
         false => Ok((written, PushReport { output: location.display().to_string(), ..PushReport::default() })),
