@@ -69,25 +69,21 @@ pub(crate) fn proven_slices<T>(file: &dyn ReadAt, read: impl Fn() -> Result<T>) 
     }
 }
 
-/// Checks that a file, `what`, is the one that an index names. `edges` computes the CRC-32 of its ends. The rules are those about
-/// its length and its ends.
+/// Checks that a file is the one that an index names. `edges` computes the CRC-32 of its ends. The errors are those about its
+/// length and its ends.
 pub(crate) fn prove_binding(
     file: &dyn ReadAt,
     binding: &DataBinding,
     edges: impl Fn() -> Result<u32>,
-    what: &str,
-    [of_length, of_edges]: [&'static str; 2],
+    [of_length, of_edges]: [fn() -> Error; 2],
 ) -> Result<()> {
-    let wrong = |rule, part: String| {
-        let e = Error::format(rule, format!("{part} does not match its index"));
-        e.help("the file was truncated or replaced, or the index belongs to another one")
-    };
+    let help = "the file was truncated or replaced, or the index belongs to another one";
     if file.len() != binding.length {
-        return Err(wrong(of_length, format!("the {what}'s length")).bytes(binding.length, file.len()));
+        return Err(of_length().bytes(binding.length, file.len()).help(help));
     }
     proven(file, &(0..file.len()), || match edges()? {
         found if found == binding.edge_crc32 => Ok(()),
-        found => Err(wrong(of_edges, format!("the CRC-32 of the {what}'s ends")).crc32(binding.edge_crc32, found)),
+        found => Err(of_edges().crc32(binding.edge_crc32, found).help(help)),
     })
 }
 
@@ -125,18 +121,24 @@ const GAPS: u64 = 4;
 /// The longest range, unless one record is longer.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The ranges that contain `records` of a clip, which are in any order and may repeat.
+/// The ranges that contain `records` of a clip, which are in any order and may repeat. They have the shortest gaps.
 pub(super) fn request_ranges(mut records: Vec<Range<u64>>) -> Vec<Range<u64>> {
     records.sort_unstable_by_key(|record| (record.start, record.end));
     records.dedup();
+    let gap = |i: usize| records[i].start.saturating_sub(records[i - 1].end);
+    let mut gaps = Vec::with_capacity(records.len());
+    gaps.extend((1..records.len()).filter(|&i| gap(i) <= GAP_BYTES));
+    gaps.sort_unstable_by_key(|&i| (gap(i), i));
     let mut left = records.iter().map(|record| record.end - record.start).sum::<u64>() / GAPS;
+    let mut is_read = vec![false; records.len()];
+    for i in gaps {
+        let Some(after) = left.checked_sub(gap(i)) else { break };
+        (left, is_read[i]) = (after, true);
+    }
     let mut ranges: Vec<Range<u64>> = Vec::new();
-    for record in records {
-        let gap = ranges.last().map_or(u64::MAX, |range| record.start.saturating_sub(range.end));
+    for (record, is_read) in records.into_iter().zip(is_read) {
         match ranges.last_mut() {
-            Some(range) if gap <= left.min(GAP_BYTES) && record.end - range.start <= MOST_BYTES => {
-                (left, range.end) = (left - gap, range.end.max(record.end));
-            }
+            Some(range) if is_read && record.end - range.start <= MOST_BYTES => range.end = range.end.max(record.end),
             _ => ranges.push(record),
         }
     }

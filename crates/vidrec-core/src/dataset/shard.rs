@@ -107,9 +107,11 @@ impl Shard {
     /// Checks in constant time that the index and the record file belong together.
     pub fn prove_binding(&self) -> Result<()> {
         let edges = || self.records.edge_crc32();
-        let proven =
-            prove_binding(&*self.records, &self.index.binding, edges, "record file", ["data-length", "data-edges"]);
-        proven.map_err(|e| e.file(&self.record_path))
+        let faults: [fn() -> Error; 2] = [
+            || Error::format("data-length", "the record file's length does not match its index"),
+            || Error::format("data-edges", "the CRC-32 of the record file's ends does not match its index"),
+        ];
+        prove_binding(&*self.records, &self.index.binding, edges, faults).map_err(|e| e.file(&self.record_path))
     }
 
     /// Checks that this shard can be in a data set with `first`.

@@ -97,7 +97,11 @@ impl TrackFile {
         // The ends are read as tables, because the first requests for a remote file fetched them.
         let (length, edge) = (records.len(), records.len().min(EDGE_BYTES as u64));
         let edges = || Ok(edges_crc32(&part(records, 0..edge)?, &part(records, length - edge..length)?));
-        prove_binding(records, &self.binding, edges, "track file", ["track-length", "track-edges"])?;
+        let faults: [fn() -> Error; 2] = [
+            || Error::format("track-length", "the track file's length does not match its index"),
+            || Error::format("track-edges", "the CRC-32 of the track file's ends does not match its index"),
+        ];
+        prove_binding(records, &self.binding, edges, faults)?;
         let end = file::END_BYTES as u64;
         let ends = || Ok((part(records, 0..end)?, part(records, length - end..length)?));
         let (head, tail) = if length < 2 * end { Default::default() } else { ends()? };

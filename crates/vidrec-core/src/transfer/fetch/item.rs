@@ -119,10 +119,13 @@ impl Item {
     }
 }
 
+/// No rule of the format: a copy may be wrong although the files are right.
+const RULE: &str = "fetch-digest";
+
 fn same(what: &str, listed: &str, found: &str) -> Result<()> {
     if listed == found {
         return Ok(());
     }
-    let e = Error::format("fetch-digest", "the file is not the one that dataset.json lists");
+    let e = Error::format(RULE, "the file is not the one that dataset.json lists");
     Err(e.expected(format!("{what} {listed}")).found(found))
 }

@@ -64,8 +64,8 @@ impl Place {
     /// Turns the objects that `dataset.json` lists into a data set, in one step. Before that, it records the objects
     /// to remove afterwards, so that the next push removes them if this one is killed.
     pub fn commit(&self, listing: &[u8]) -> Result<()> {
-        let outdated = self.outdated()?;
-        if !outdated.is_empty() {
+        let (outdated, noted) = self.outdated()?;
+        if outdated != noted {
             let note = serde_json::to_vec(&outdated).map_err(|e| Error::internal(format!("outdated files: {e}")))?;
             self.bucket.put(OUTDATED, note)?;
         }
@@ -93,29 +93,30 @@ impl Place {
     }
 
     fn try_to_tidy(&self, now: &DatasetJson, report: &mut PushReport) -> Result<()> {
-        // If there was no data set, nothing was replaced, and this push has just used the probe object and removed it.
-        if self.there.is_none() {
-            return Ok(());
-        }
+        let (outdated, noted) = self.outdated()?;
         let listed: HashSet<&FileName> = now.file_names().collect();
-        for name in self.outdated()?.iter().filter(|name| !listed.contains(name)) {
+        for name in outdated.iter().filter(|name| !listed.contains(name)) {
             self.bucket.remove(name)?;
             report.removed += 1;
         }
-        self.bucket.remove(OUTDATED)?;
-        self.bucket.remove_probe()
+        if !noted.is_empty() {
+            self.bucket.remove(OUTDATED)?;
+        }
+        // If there was no data set, this push has just used the probe object and removed it.
+        if self.there.is_some() { self.bucket.remove_probe() } else { Ok(()) }
     }
 
-    /// The files of the data set that existed at the beginning, and the recorded files of earlier ones that killed pushes have
-    /// not removed.
-    fn outdated(&self) -> Result<BTreeSet<FileName>> {
+    /// The files of the data set that existed at the beginning, and files of earlier ones that killed pushes have not
+    /// removed. The second set contains those that are already recorded.
+    fn outdated(&self) -> Result<(BTreeSet<FileName>, BTreeSet<FileName>)> {
         // If there was no data set, nothing was replaced, and nothing is recorded.
         let Some((there, _)) = &self.there else { return Ok(Default::default()) };
         let noted = self.bucket.read(OUTDATED, limits::MAX_META_BYTES)?;
         let noted = noted.and_then(|(bytes, _)| serde_json::from_slice::<BTreeSet<FileName>>(&bytes).ok());
+        let noted: BTreeSet<FileName> = noted.into_iter().flatten().filter(FileName::is_given).collect();
         let listed = DatasetJson::prove(there).ok();
-        let listed = listed.iter().flat_map(DatasetJson::file_names).cloned();
-        Ok(listed.chain(noted.into_iter().flatten()).filter(FileName::is_given).collect())
+        let listed = listed.iter().flat_map(DatasetJson::file_names).filter(|name| name.is_given());
+        Ok((listed.cloned().chain(noted.iter().cloned()).collect(), noted))
     }
 }
 
