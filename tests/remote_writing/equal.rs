@@ -49,7 +49,6 @@ fn every_command_writes_to_a_store_what_it_writes_to_a_folder() {
         "subset set --shards 3",
         "subset set --changes labels.csv",
         "subset set --rename-class run=ran",
-        "split set --ratio 0.5,0.5",
         "import frames pictures",
         "import frames pictures --json",
     ]
@@ -74,8 +73,6 @@ fn reports_name_the_location() {
         serde_json::from_slice(&run.stdout).unwrap()
     };
     assert_eq!(json("subset set --shards 3 -o s3://bucket/a --json")["output"], "s3://bucket/a");
-    let parts = json("split set --ratio 0.5,0.5 --names x,y -o s3://bucket/b --json");
-    assert_eq!([&parts[0]["output"], &parts[1]["output"]], ["s3://bucket/b/x", "s3://bucket/b/y"]);
     assert_eq!(json("push set s3://bucket/c --json")["output"], "s3://bucket/c");
     let text = String::from_utf8(store.run("push set s3://bucket/c").stdout).unwrap();
     assert!(text.contains("s3://bucket/c: 7 clips") && text.contains("all of it already there"), "{text}");
@@ -97,7 +94,7 @@ fn remote_data_sets_are_edited_to_remote_ones() {
 fn the_library_writes_to_a_store_by_way_of_a_scratch_folder() {
     let store = Store::new();
     let set = Dataset::open(store.path("set")).unwrap();
-    let mut options = vidrec::RemoteOutput::default();
+    let mut options = vidrec::PushOptions::default();
     (options.storage, options.scratch) = (store.storage(), Some(store.path("here")));
     let mut seen = None;
     let write = |out: &std::path::Path| {
