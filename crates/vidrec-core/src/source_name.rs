@@ -70,13 +70,9 @@ fn path_of_bytes(bytes: Vec<u8>, name: &str) -> PathBuf {
 
 /// The byte that `\xHH` at the beginning of `text` stands for. It is a byte outside ASCII, or a backslash.
 fn escaped(text: &[u8]) -> Option<u8> {
-    let digit = |d: u8| match d {
-        b'0'..=b'9' => Some(d - b'0'),
-        b'A'..=b'F' => Some(d - b'A' + 10),
-        _ => None,
-    };
+    let digit = |d: u8| char::from(d).to_digit(16).filter(|_| !d.is_ascii_lowercase());
     let &[high, low] = text.strip_prefix(br"\x")?.first_chunk()?;
-    let byte = digit(high)? << 4 | digit(low)?;
+    let byte = (digit(high)? << 4 | digit(low)?) as u8;
     (byte >= 0x80 || byte == b'\\').then_some(byte)
 }
 

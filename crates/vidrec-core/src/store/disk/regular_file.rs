@@ -13,6 +13,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
+use crate::store::read_at::Advice;
 use vidrec_format::error::{Error, Result};
 
 /// Whether the name of a file may be a symbolic link.
@@ -181,15 +182,6 @@ pub(super) fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
     {
         a.modified().ok() == b.modified().ok()
     }
-}
-
-/// The expected use of a range of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Advice {
-    /// It will be read soon: load it.
-    Soon,
-    /// It was read and will not be needed for a long time: its pages may be dropped.
-    Done,
 }
 
 /// Gives advice on a range of a file. Returns whether the system accepted it: without it, only speed is lost.

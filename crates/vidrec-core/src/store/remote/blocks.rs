@@ -87,7 +87,7 @@ impl Blocks {
     /// Drops the blocks that were used longest ago. Blocks that are on their way stay.
     fn evict(&mut self, limit: u64) {
         let all = self.files.iter().flat_map(|(&file, blocks)| blocks.iter().map(move |(at, block)| (file, at, block)));
-        let here = all.filter(|(_, _, block)| block.bytes.is_over());
+        let here = all.filter(|(_, _, block)| block.bytes.now().is_some());
         let mut here: Vec<_> = here.map(|(file, at, block)| (block.used, file, at.start)).collect();
         here.sort_unstable();
         // More than needed, so that this is seldom done.

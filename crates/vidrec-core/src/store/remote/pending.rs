@@ -67,14 +67,9 @@ impl<T: Clone + Send + Sync + 'static> Pending<T> {
         self.result.peek().cloned().or_else(|| self.result.clone().now_or_never())
     }
 
-    /// Whether there is nothing to wait for.
-    pub fn is_over(&self) -> bool {
-        self.result.peek().is_some() || self.result.clone().now_or_never().is_some()
-    }
-
     /// Whether the request has failed.
     pub fn has_failed(&self) -> bool {
-        self.is_over() && self.result.peek().is_some_and(|result| result.is_err())
+        matches!(self.now(), Some(Err(_)))
     }
 
     /// Waits until the result is here, the time is up, or the thread's work is stopped. Returns whether it is here.
