@@ -79,14 +79,9 @@ fn escaped(text: &[u8]) -> Option<u8> {
 /// A name as a sort key. Runs of digits count as numbers: `img_2.jpg` comes before `img_10.jpg`. Text comes before
 /// numbers: `cover.jpg` comes before `0001.jpg`.
 #[derive(PartialEq, Eq)]
-pub struct NaturalOrder(String);
+pub struct NaturalOrder(pub String);
 
 impl NaturalOrder {
-    /// The key of a name.
-    pub fn of(name: impl Into<String>) -> Self {
-        NaturalOrder(name.into())
-    }
-
     /// Orders by the last component of a path.
     pub fn of_file(path: &Path) -> Self {
         NaturalOrder(of_os_str(path.file_name().unwrap_or_default()))
@@ -171,7 +166,7 @@ mod tests {
             "7",
             "99999999999999999999999999",
         ];
-        names.sort_by_cached_key(|name| NaturalOrder::of(*name));
+        names.sort_by_cached_key(|name| NaturalOrder((*name).to_owned()));
         let expected = [
             "",
             "a",

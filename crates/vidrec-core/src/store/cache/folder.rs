@@ -32,7 +32,8 @@ const OBJECTS: &str = "objects";
 #[derive(Debug)]
 pub(crate) struct DiskCache {
     dir: PathBuf,
-    limit: u64,
+    /// The most bytes that the segments of all objects may take.
+    pub limit: u64,
     /// When this process opened the cache.
     opened: SystemTime,
     /// The folders of the objects that this process reads.
@@ -90,11 +91,6 @@ impl DiskCache {
             used.set(used.bytes)?;
         }
         Ok(Arc::new(cache))
-    }
-
-    /// The most bytes that the segments of all objects may take.
-    pub fn limit(&self) -> u64 {
-        self.limit
     }
 
     /// The folder of an object.

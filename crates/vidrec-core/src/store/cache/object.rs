@@ -201,7 +201,11 @@ mod tests {
     use super::*;
 
     fn object(dir: &Path, limit: u64, length: u64) -> CachedObject {
-        CachedObject::new(DiskCache::open(dir, Some(limit)).unwrap(), ("s3://bücket/ö", "\"etag\"", length), Arc::default())
+        CachedObject::new(
+            DiskCache::open(dir, Some(limit)).unwrap(),
+            ("s3://bücket/ö", "\"etag\"", length),
+            Arc::default(),
+        )
     }
 
     fn content(range: Range<u64>) -> Vec<u8> {

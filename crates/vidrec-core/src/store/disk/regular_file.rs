@@ -49,12 +49,8 @@ pub(crate) fn open_with(path: &Path, links: Links, how: &mut OpenOptions) -> Res
     }
 }
 
-/// Opens a regular file for reading, with the system's own errors. It does not open anything else, and returns its type.
-pub fn try_open_regular(path: &Path, links: Links) -> io::Result<Result<File, FileType>> {
-    try_open(path, links, OpenOptions::new().read(true))
-}
-
-fn try_open(path: &Path, links: Links, how: &mut OpenOptions) -> io::Result<Result<File, FileType>> {
+/// Opens a regular file, with the system's own errors. It does not open anything else, and returns its type.
+pub fn try_open(path: &Path, links: Links, how: &mut OpenOptions) -> io::Result<Result<File, FileType>> {
     let look = if links == Links::Follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
     // The check comes first, because opening a device may have an effect.
     match look {

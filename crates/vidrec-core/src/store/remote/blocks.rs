@@ -45,7 +45,7 @@ impl Blocks {
     /// no block. A block whose request has failed is none: the next reader asks again.
     pub fn covering(&mut self, file: u64, range: &Range<u64>) -> Option<Vec<(u64, Bytes)>> {
         let found = self.files.get(&file)?.covering(range)?;
-        if let Some((failed, _)) = found.iter().find(|(_, block)| block.bytes.has_failed()) {
+        if let Some((failed, _)) = found.iter().find(|(_, block)| matches!(block.bytes.now(), Some(Err(_)))) {
             self.remove(file, failed.start);
             return None;
         }

@@ -153,12 +153,12 @@ impl RedirectClient {
         let (mut count, mut is_guarded) = (0, false);
         while let Some(to) = sent_to(&answer).filter(|_| only_reads) {
             let next = next(location, &place.url, to).map_err(refused)?;
-            let is_at_home = place.url.host_str() == location.host_str();
-            is_guarded |= next.host_str() != place.url.host_str()
-                && match is_at_home {
+            if !is_guarded && next.host_str() != place.url.host_str() {
+                is_guarded = match place.url.host_str() == location.host_str() {
                     true => *self.is_public.get_or_init(|| is_public_host(location)).await,
                     false => is_public_host(&place.url).await,
                 };
+            }
             if is_guarded && next.host_str() != location.host_str() {
                 self.names.guard(&next).map_err(refused)?;
             } else if is_guarded && self.is_public.get() == Some(&false) {
@@ -365,8 +365,8 @@ fn client(options: &ClientOptions, authorities: &[Certificate], names: Resolver)
     builder.build().map_err(failed)
 }
 
-fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> object_store::Error {
-    object_store::Error::Generic { store: "HTTP client", source: e.into() }
+pub(super) fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> object_store::Error {
+    object_store::Error::Generic { store: "HTTP", source: e.into() }
 }
 
 /// Reads a file of PEM certificates.

@@ -88,7 +88,7 @@ impl Remote {
 
     /// The most bytes that the cache on disk may hold; `None` without a cache.
     pub fn cache_limit(&self) -> Option<u64> {
-        self.cache.as_ref().map(|cache| cache.limit())
+        self.cache.as_ref().map(|cache| cache.limit)
     }
 
     /// An object in the cache on disk, if there is a cache.
