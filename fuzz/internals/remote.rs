@@ -8,7 +8,7 @@ use super::{aws, failure, url};
 pub fn answers(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for status in [None, Some(301), Some(400), Some(403), Some(500)] {
-        let _ = failure::help_to_write(failure::of_answer(&text, status, None).help);
+        let _ = failure::of_answer(&text, status, None);
     }
     let _ = url::Address::of(Path::new(&*text));
     let profile = aws::Profile::of(&text, &text, "default");

@@ -154,7 +154,7 @@ fn folders(root: &Path, check: &Check<'_>) -> Result<Vec<(String, Vec<PathBuf>)>
         files.sort_by_cached_key(|file| NaturalOrder::of_file(file));
     }
     let mut folders: Vec<_> = folders.into_iter().collect();
-    folders.sort_by_cached_key(|(folder, _)| NaturalOrder::of(folder));
+    folders.sort_by_cached_key(|(folder, _)| NaturalOrder(folder.clone()));
     Ok(folders)
 }
 

@@ -242,28 +242,6 @@ fn it_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
 }
 
 #[test]
-fn the_work_of_an_older_version_is_refused() {
-    let videos = Videos::make(2);
-    videos.whole("set", &[]);
-    for name in [".pack.journal", ".parts/plan.json", ".vidrec.intent"] {
-        let path = videos.path("set").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, "{}").unwrap();
-        let before = tree(&videos.path("set"));
-        for more in [&[][..], &RESUME, &REPLACE, &["--if-exists", "retry-failed"]] {
-            videos.refuses("set", more, &["an older version of vidrec was interrupted here"]);
-        }
-        videos.fails(
-            &["merge", "set", "--append", "-o", "set"],
-            &["an older version of vidrec was interrupted here", "remove this"],
-        );
-        assert!(tree(&videos.path("set")) == before, "{name}");
-        fs::remove_file(&path).unwrap();
-        let _ = fs::remove_dir(videos.path("set/.parts"));
-    }
-}
-
-#[test]
 fn isolated_processes_end_with_the_pack() {
     if !has_decoder_faults() || !cfg!(target_os = "linux") {
         return;

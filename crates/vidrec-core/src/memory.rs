@@ -1,6 +1,9 @@
 //! The memory of the machine, or of the container of this process.
 
 #[cfg(target_os = "linux")]
+use std::path::Path;
+
+#[cfg(target_os = "linux")]
 use vidrec_format::machine::kilobytes;
 
 /// The number of bytes of memory for this process and those beside it: the memory of the machine, or the limit of the
@@ -21,7 +24,7 @@ fn memory_of_groups(groups: &str, read: impl Fn(&str) -> Option<String>) -> Opti
     for line in groups.lines() {
         // A line contains the number of the hierarchy, its controllers, and the path: "0::/a/b", "7:memory:/a/b".
         let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(mut path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
         let (root, name) = match controllers {
             "" => ("/sys/fs/cgroup", "memory.max"),
             _ if controllers.split(',').any(|name| name == "memory") => {
@@ -29,12 +32,10 @@ fn memory_of_groups(groups: &str, read: impl Fn(&str) -> Option<String>) -> Opti
             }
             _ => continue,
         };
-        loop {
-            path = path.trim_end_matches('/');
-            let limit = read(&format!("{root}{path}/{name}")).and_then(|text| text.trim().parse::<u64>().ok());
-            lowest = lowest.into_iter().chain(limit).min();
-            let Some((around, _)) = path.rsplit_once('/') else { break };
-            path = around;
+        for group in Path::new(path).ancestors() {
+            let group = group.to_string_lossy();
+            let limit = read(&format!("{root}{}/{name}", group.trim_end_matches('/')));
+            lowest = lowest.into_iter().chain(limit.and_then(|text| text.trim().parse::<u64>().ok())).min();
         }
     }
     lowest

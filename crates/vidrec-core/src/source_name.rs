@@ -70,27 +70,18 @@ fn path_of_bytes(bytes: Vec<u8>, name: &str) -> PathBuf {
 
 /// The byte that `\xHH` at the beginning of `text` stands for. It is a byte outside ASCII, or a backslash.
 fn escaped(text: &[u8]) -> Option<u8> {
-    let digit = |d: u8| match d {
-        b'0'..=b'9' => Some(d - b'0'),
-        b'A'..=b'F' => Some(d - b'A' + 10),
-        _ => None,
-    };
+    let digit = |d: u8| char::from(d).to_digit(16).filter(|_| !d.is_ascii_lowercase());
     let &[high, low] = text.strip_prefix(br"\x")?.first_chunk()?;
-    let byte = digit(high)? << 4 | digit(low)?;
+    let byte = (digit(high)? << 4 | digit(low)?) as u8;
     (byte >= 0x80 || byte == b'\\').then_some(byte)
 }
 
 /// A name as a sort key. Runs of digits count as numbers: `img_2.jpg` comes before `img_10.jpg`. Text comes before
 /// numbers: `cover.jpg` comes before `0001.jpg`.
 #[derive(PartialEq, Eq)]
-pub struct NaturalOrder(String);
+pub struct NaturalOrder(pub String);
 
 impl NaturalOrder {
-    /// The key of a name.
-    pub fn of(name: impl Into<String>) -> Self {
-        NaturalOrder(name.into())
-    }
-
     /// Orders by the last component of a path.
     pub fn of_file(path: &Path) -> Self {
         NaturalOrder(of_os_str(path.file_name().unwrap_or_default()))
@@ -175,7 +166,7 @@ mod tests {
             "7",
             "99999999999999999999999999",
         ];
-        names.sort_by_cached_key(|name| NaturalOrder::of(*name));
+        names.sort_by_cached_key(|name| NaturalOrder((*name).to_owned()));
         let expected = [
             "",
             "a",

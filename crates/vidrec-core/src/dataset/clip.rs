@@ -9,7 +9,7 @@ use crate::dataset::records::{prove_jpeg, record_range, request_ranges};
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::ClipInfo;
 use crate::store::disk::map;
-use crate::store::disk::regular_file::Advice;
+use crate::store::read_at::Advice;
 use crate::store::remote::RemoteFile;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
 use vidrec_format::{ClipEntry, Error, FrameEntry, JsonObject, Result, clip_entry};

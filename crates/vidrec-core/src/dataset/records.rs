@@ -158,7 +158,12 @@ pub(crate) struct RecordsDigest {
 impl RecordsDigest {
     /// Adds bytes of the file to the digest, at least up to `end`. It calls `go_on` at intervals, and stops if
     /// `go_on` returns an error.
-    pub fn advance(&mut self, records: &dyn ReadAt, end: u64, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    pub fn advance(
+        &mut self,
+        records: &(dyn ReadAt + 'static),
+        end: u64,
+        go_on: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         let step = if records.remote().is_some() { REMOTE_STEP_BYTES } else { STEP_BYTES };
         while self.at < end.min(records.len()) {
             let end = self.at.saturating_add(step).min(records.len());
@@ -179,7 +184,7 @@ impl RecordsDigest {
     /// fetched once more, because its bytes may have been damaged on the way.
     pub fn finish(
         mut self,
-        records: &dyn ReadAt,
+        records: &(dyn ReadAt + 'static),
         expected: [u8; 32],
         go_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<[u8; 32]> {

@@ -1,18 +1,23 @@
 //! Files that are read at positions, wherever they are: mapped, in memory, open, or in object storage.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::store::disk::map::MappedFile;
-use crate::store::disk::open_files::PositionalFile;
-use crate::store::disk::regular_file::Advice;
-use crate::store::remote::RemoteFile;
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
+/// The expected use of a range of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// It will be read soon: load it.
+    Soon,
+    /// It was read and will not be needed for a long time: its pages may be dropped.
+    Done,
+}
+
 /// A file that many threads read at positions. The defaults are right for a file on this machine.
-pub trait ReadAt: fmt::Debug + Send + Sync {
+pub trait ReadAt: fmt::Debug + Send + Sync + Any {
     /// Length of the file when it was opened.
     fn len(&self) -> u64;
 
@@ -67,11 +72,6 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     fn forget_slices(&self, _seen: usize) -> bool {
         false
     }
-
-    /// The remote file.
-    fn remote(&self) -> Option<&Arc<RemoteFile>> {
-        None
-    }
 }
 
 impl ReadAt for [u8] {
@@ -90,74 +90,6 @@ impl ReadAt for Vec<u8> {
     }
 
     fn bytes(&self) -> Option<&[u8]> {
-        Some(self)
-    }
-}
-
-impl ReadAt for MappedFile {
-    fn len(&self) -> u64 {
-        (**self).len() as u64
-    }
-
-    fn bytes(&self) -> Option<&[u8]> {
-        Some(self)
-    }
-
-    fn advise(&self, range: Range<u64>, advice: Advice) {
-        self.advise(range, advice);
-    }
-
-    fn lost(&self) -> u64 {
-        self.lost()
-    }
-}
-
-impl ReadAt for PositionalFile {
-    fn len(&self) -> u64 {
-        self.len()
-    }
-
-    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        self.read(range, buffer)
-    }
-
-    fn advise(&self, range: Range<u64>, advice: Advice) {
-        self.advise(range, advice);
-    }
-}
-
-impl ReadAt for Arc<RemoteFile> {
-    fn len(&self) -> u64 {
-        (**self).len()
-    }
-
-    fn slice(&self, range: Range<u64>) -> Result<Option<&[u8]>> {
-        let is_inside = range.start <= range.end && range.end <= (**self).len();
-        if is_inside { self.table(range).map(Some) } else { Ok(None) }
-    }
-
-    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        self.read(range, around, buffer)
-    }
-
-    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
-        self.fetch_tables(ranges)
-    }
-
-    fn forget(&self, range: &Range<u64>) -> bool {
-        (**self).forget(range);
-        true
-    }
-
-    fn generation(&self) -> usize {
-        (**self).generation()
-    }
-
-    fn forget_slices(&self, seen: usize) -> bool {
-        self.forget_tables(seen)
-    }
-
-    fn remote(&self) -> Option<&Arc<RemoteFile>> {
         Some(self)
     }
 }

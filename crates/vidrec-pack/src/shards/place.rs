@@ -115,7 +115,6 @@ impl Place {
     pub fn put_plan(&self, (name, mut jobs): (&str, Temporary), plan: &impl Serialize) -> Result<()> {
         let bytes = to_bytes(plan)?;
         if let Some(there) = self.read(PLAN)? {
-            jobs.discard();
             return self.is_same(&there, &bytes);
         }
         match &self.bucket {
@@ -127,10 +126,9 @@ impl Place {
                 write_file(&self.path(PLAN), &bytes)
             }
             Some(bucket) => {
-                let uploaded = bucket.upload(&own(name), jobs.path(), &|_| Ok(()), &mut |_| Ok(()));
-                jobs.discard();
+                let uploaded = bucket.upload(&own(name), &jobs.path, &|_| Ok(()), &mut |_| Ok(()));
                 uploaded?;
-                if bucket.put_once(&own(PLAN), bytes.clone())? {
+                if bucket.put_if(&own(PLAN), bytes.clone(), None)? {
                     return Ok(());
                 }
                 self.is_same(&self.read(PLAN)?.unwrap_or_default(), &bytes)
@@ -170,13 +168,14 @@ impl Place {
 
     /// Returns a range of a file.
     pub fn read_range(&self, name: &str, start: u64, length: u64) -> Result<Vec<u8>> {
-        if let Some(bucket) = &self.bucket {
-            return bucket.read_range(&own(name), start, length);
-        }
         let (path, mut bytes) = (self.path(name), Vec::new());
-        let mut file = open_regular(&path, Links::Refuse)?;
-        let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.take(length).read_to_end(&mut bytes));
-        read.map_err(|e| Error::io("read the file", &path, e))?;
+        if let Some(bucket) = &self.bucket {
+            bytes = bucket.read_range(&own(name), start, length)?;
+        } else {
+            let mut file = open_regular(&path, Links::Refuse)?;
+            let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.take(length).read_to_end(&mut bytes));
+            read.map_err(|e| Error::io("read the file", &path, e))?;
+        }
         if bytes.len() as u64 != length {
             return Err(Error::usage("the file is shorter than the plan says")
                 .file(path)
@@ -190,7 +189,7 @@ impl Place {
     pub fn put_once(&self, name: &str, attempt: u32, value: &impl Serialize) -> Result<bool> {
         let bytes = to_bytes(value)?;
         if let Some(bucket) = &self.bucket {
-            return bucket.put_once(&own(name), bytes);
+            return bucket.put_if(&own(name), bytes, None);
         }
         let path = self.path(&format!("{name}.{attempt}"));
         write_file(&path, &bytes)?;
@@ -203,7 +202,7 @@ impl Place {
         if let Some(bucket) = &self.bucket {
             return files
                 .iter()
-                .try_for_each(|(file, name)| bucket.upload(name, file.path(), &|_| Ok(()), &mut |_| told()));
+                .try_for_each(|(file, name)| bucket.upload(name, &file.path, &|_| Ok(()), &mut |_| told()));
         }
         files.into_iter().try_for_each(|(mut file, name)| file.rename(&self.path(&name)))?;
         sync_folder(&self.folder())
@@ -229,7 +228,7 @@ fn own(name: &str) -> String {
 /// Returns the name of a list of videos, with digits of its digest, so that two planners cannot replace each other's
 /// lists.
 pub(super) fn name_of_jobs(jobs: &AtomicFile) -> Result<String> {
-    Ok(file_name::with_digest("jobs", &sha256_of(jobs.temporary_path())?, "jsonl"))
+    Ok(file_name::with_digest("jobs", &sha256_of(&jobs.temporary.path)?, "jsonl"))
 }
 
 /// Returns a value as the text of a file.

@@ -12,8 +12,9 @@ use super::stamp::{InputStamps, Stamp};
 use super::worker_process::Pool;
 use crate::plan::{self, Job};
 use crate::video::{VideoError, open_regular};
-use vidrec_core::store::disk::regular_file::{Advice, advise};
+use vidrec_core::store::disk::regular_file::advise;
 use vidrec_core::store::location::is_remote;
+use vidrec_core::store::read_at::Advice;
 use vidrec_format::machine::Shortage;
 
 /// The most bytes of a file that the system is told to read before a worker begins with it.

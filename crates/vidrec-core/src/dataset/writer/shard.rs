@@ -41,9 +41,9 @@ impl DigestedFile {
     fn finish(mut self) -> Result<(Temporary, DataBinding)> {
         self.file.sync()?;
         let file = self.file.seal();
-        let map = MappedFile::open(file.path())?;
+        let map = MappedFile::open(&file.path)?;
         let (sha256, edge_crc32) = (self.digest.finalize().into(), edge_crc32(&map));
-        map.prove_whole(file.path())?;
+        map.prove_whole(&file.path)?;
         Ok((file, DataBinding { length: self.length, sha256, edge_crc32 }))
     }
 }

@@ -91,7 +91,7 @@ impl DecodedFrames {
 
     /// Bytes that all processes have taken.
     pub fn taken(&self) -> u64 {
-        let taken = self.file.map().word(TAKEN).map_or(0, |taken| taken.load(Relaxed));
+        let taken = self.file.word(TAKEN).map_or(0, |taken| taken.load(Relaxed));
         taken.clamp(self.layout.begin(), self.layout.length)
     }
 
@@ -122,13 +122,13 @@ impl DecodedFrames {
         if self.is_wrong.load(Relaxed) || !self.is_whole() {
             return None;
         }
-        self.file.map().word(self.layout.index(frame.number, scale)?)
+        self.file.word(self.layout.index(frame.number, scale)?)
     }
 
     /// The head at an offset, if there is one, with its planes inside the file.
     fn head(&self, at: u64) -> Option<Head> {
         let mut bytes = [0; HEAD];
-        let is_copied = at >= self.layout.begin() && at.is_multiple_of(ALIGNED) && self.file.map().copy(at, &mut bytes);
+        let is_copied = at >= self.layout.begin() && at.is_multiple_of(ALIGNED) && self.file.copy(at, &mut bytes);
         let head = Head::read(&bytes).filter(|_| is_copied)?;
         at.checked_add(head.length()).filter(|&end| end <= self.layout.length).map(|_| head)
     }
@@ -136,7 +136,7 @@ impl DecodedFrames {
     /// Copies a part of a frame to the planes. Returns `None` if the bytes may not be those that were written. In that
     /// case, the planes have unspecified samples.
     pub fn read(&self, stored: &StoredFrame, cut: &Cut, planes: &mut [Vec<u8>; 3]) -> Option<()> {
-        let (scale, map) = (stored.head.scale, self.file.map());
+        let (scale, map) = (stored.head.scale, &self.file);
         make_room(cut, scale, planes).ok()?;
         let (of_frame, of_cut) = (stored.head.whole().chroma_sides(scale), cut.chroma_sides(scale));
         let (x, y) = (scale.side(cut.region.x) as usize / 2, scale.side(cut.region.y) as usize / 2);
@@ -196,7 +196,7 @@ impl DecodedFrames {
     /// Takes free bytes. Returns where they begin. The number of taken bytes never exceeds the limit, not even for a moment.
     fn take(&self, bytes: u64) -> Option<u64> {
         let (begin, end) = (self.layout.begin(), self.layout.length);
-        let taken = self.file.map().word(TAKEN)?;
+        let taken = self.file.word(TAKEN)?;
         let mut end_of_own = self.end_of_own.lock();
         let mut now = taken.load(Relaxed);
         loop {
@@ -220,7 +220,7 @@ impl DecodedFrames {
 
     /// Whether the file still has its original length. If not, its bytes may be zeros.
     fn is_whole(&self) -> bool {
-        let is_whole = self.file.map().is_whole();
+        let is_whole = self.file.is_whole();
         if !is_whole {
             self.fail("was truncated by another program");
         }
@@ -234,6 +234,6 @@ impl DecodedFrames {
     }
 
     fn fail(&self, why: &str) {
-        let _ = self.failure.set(format!("{} {why}", self.file.path().display()));
+        let _ = self.failure.set(format!("{} {why}", self.file.path.display()));
     }
 }

@@ -15,8 +15,8 @@ use crate::loader::decoded::CacheUse;
 use crate::loader::kernel::{Kernel, PictureBuffer, SampleType};
 use crate::loader::options::{Dtype, Layout, LoaderOptions, OnBadFrame};
 use crate::stop::{self, Stop};
-use crate::store::disk::regular_file::Advice;
 use crate::store::location::is_remote;
+use crate::store::read_at::Advice;
 use vidrec_format::error::{Error, ErrorKind, Result};
 use vidrec_jpeg::Pixels;
 

@@ -1,10 +1,10 @@
 //! The folder of a cache, and the room in it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::store::disk::folder;
@@ -28,45 +28,34 @@ const USED: &str = "used";
 const LOCK: &str = "lock";
 const OBJECTS: &str = "objects";
 
-type OpenSegment = ((u64, u64), Arc<File>);
-
 /// A folder of cached objects, shared with other processes of the machine.
 #[derive(Debug)]
 pub(crate) struct DiskCache {
     dir: PathBuf,
-    limit: u64,
+    /// The most bytes that the segments of all objects may take.
+    pub limit: u64,
     /// When this process opened the cache.
     opened: SystemTime,
     /// The folders of the objects that this process reads.
-    reads: PerProcess<Mutex<HashSet<PathBuf>>>,
-    /// The segments that were read last, each with the number of its object and its own.
-    recent: PerProcess<Mutex<VecDeque<OpenSegment>>>,
+    pub(super) reads: PerProcess<Mutex<HashSet<PathBuf>>>,
     /// When this process found no room.
     full: PerProcess<Mutex<Option<Instant>>>,
 }
 
-/// The limit of a cache for which none is set: the free space of its disk plus the bytes that it has already, less a
-/// tenth of the disk.
-pub(crate) fn default_limit(dir: &Path) -> Result<u64> {
-    private::create_folder_all(dir)?;
-    let has = read_used(dir).unwrap_or_default();
-    let room = folder::free_space(dir)?.saturating_add(has).saturating_sub(folder::total_space(dir)? / 10);
-    Ok(room.max(LEAST_BYTES))
-}
-
 impl DiskCache {
     /// Opens the cache in a folder. Creates it if the folder is empty or does not exist. `limit` is the number of
-    /// bytes that the segments of all objects may take together.
+    /// bytes that the segments of all objects may take together. By default, it is the free space of the disk plus the bytes
+    /// that the cache has already, less a tenth of the disk.
     ///
     /// # Errors
     ///
     /// The limit is too small, the folder contains other files or belongs to another user, the cache is of another
     /// version, or there is no permission to write.
-    pub fn open(dir: &Path, limit: u64) -> Result<Arc<Self>> {
+    pub fn open(dir: &Path, limit: Option<u64>) -> Result<Arc<Self>> {
         if cfg!(not(unix)) {
             return Err(Error::usage("vidrec keeps a cache on disk only on Linux and macOS").file(dir));
         }
-        if limit < LEAST_BYTES {
+        if let Some(limit) = limit.filter(|limit| *limit < LEAST_BYTES) {
             let e = Error::usage("the cache is too small").expected(format!("at least {LEAST_BYTES} bytes"));
             return Err(e.found(format!("{limit} bytes")));
         }
@@ -75,35 +64,33 @@ impl DiskCache {
         of_user(dir, private::check)?;
         check_ours(dir)?;
         of_user(dir, private::claim)?;
-        let (path, text) = (dir.join(MARKER), marker_text());
+        let (path, text) = (dir.join(MARKER), format!("vidrec cache, format {FORMAT}\n"));
         let marker = private::open(&path).map_err(cannot_write)?;
         // A process that was killed while it created the cache left only the beginning of the text, or nothing. Others
         // read the marker meanwhile, so it never gets shorter.
         let found = private::read(&path)?;
-        if let Some(rest) = text.strip_prefix(&found) {
-            private::write(&marker, &path, found.len() as u64, rest).map_err(cannot_write)?;
-        }
-        check_is_cache(dir)?;
-        let (reads, recent, full) = Default::default();
-        let cache = DiskCache { dir: dir.to_owned(), limit, opened: SystemTime::now(), reads, recent, full };
+        let Some(rest) = text.strip_prefix(&found) else {
+            let found = found.chars().take(60).collect::<String>();
+            return Err(Error::usage("another version of vidrec made this cache, or the folder is not a cache")
+                .file(dir)
+                .expected(format!("{:?} in vidrec-cache", text.trim_end()))
+                .found(format!("{:?}", found.trim_end()))
+                .help("name another folder, or remove this one if it is a cache"));
+        };
+        private::write(&marker, &path, found.len() as u64, rest).map_err(cannot_write)?;
+        let room = || {
+            let room = folder::free_space(dir)?.saturating_add(read_used(dir).unwrap_or_default());
+            Ok(room
+                .saturating_sub(fs4::total_space(dir).map_err(|e| Error::io("read the size of the disk", dir, e))? / 10)
+                .max(LEAST_BYTES))
+        };
+        let limit = limit.map_or_else(room, Ok)?;
+        let (reads, full) = Default::default();
+        let cache = DiskCache { dir: dir.to_owned(), limit, opened: SystemTime::now(), reads, full };
         if let Some(mut used) = cache.lock()? {
             used.set(used.bytes)?;
         }
         Ok(Arc::new(cache))
-    }
-
-    /// The most bytes that the segments of all objects may take.
-    pub fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    /// Notes that this process reads an object.
-    pub(super) fn reads(&self, object: &Path) {
-        self.reads.lock().insert(object.to_owned());
-    }
-
-    pub(super) fn recent(&self) -> MutexGuard<'_, VecDeque<OpenSegment>> {
-        self.recent.lock()
     }
 
     /// The folder of an object.
@@ -142,9 +129,16 @@ impl Used<'_> {
             let reads = self.cache.reads.lock();
             objects.retain(|object| object.used < self.cache.opened && !reads.contains(&object.path));
             drop(reads);
+            objects.sort_by_key(|object| object.used);
             // More than needed, so that this is seldom done.
             let enough = self.cache.limit.saturating_sub(more).saturating_sub(self.cache.limit / 32);
-            self.remove(objects, enough)?;
+            for object in objects {
+                if self.bytes <= enough {
+                    break;
+                }
+                folder::remove(&object.path)?;
+                self.bytes = self.bytes.saturating_sub(object.bytes);
+            }
             *self.cache.full.lock() = (self.left() < more).then(Instant::now);
         }
         let granted = if self.left() < more.min(LEAST_BYTES) { 0 } else { more.min(self.left()) };
@@ -166,18 +160,6 @@ impl Used<'_> {
         let objects = objects(&self.cache.dir)?;
         self.bytes = objects.iter().map(|object| object.bytes).sum();
         Ok(objects)
-    }
-
-    fn remove(&mut self, mut objects: Vec<ObjectFolder>, most: u64) -> Result<()> {
-        objects.sort_by_key(|object| object.used);
-        for object in objects {
-            if self.bytes <= most {
-                break;
-            }
-            folder::remove(&object.path)?;
-            self.bytes = self.bytes.saturating_sub(object.bytes);
-        }
-        Ok(())
     }
 
     fn set(&mut self, bytes: u64) -> Result<()> {
@@ -235,28 +217,6 @@ fn named<T>(dir: &Path, value: impl Fn(&str) -> Option<T>) -> Result<Vec<(T, Pat
         found.extend(entry.file_name().to_str().and_then(&value).map(|value| (value, entry.path())));
     }
     Ok(found)
-}
-
-fn marker_text() -> String {
-    format!("vidrec cache, format {FORMAT}\n")
-}
-
-/// Refuses a folder that is not a cache of this version.
-pub(super) fn check_is_cache(dir: &Path) -> Result<()> {
-    let marker = dir.join(MARKER);
-    if !marker.is_file() {
-        return Err(Error::usage("this folder is not a vidrec cache: it has no file vidrec-cache").file(dir));
-    }
-    let (expected, found) = (marker_text(), private::read(&marker)?);
-    if found == expected {
-        return Ok(());
-    }
-    let found = found.chars().take(60).collect::<String>();
-    Err(Error::usage("another version of vidrec made this cache, or the folder is not a cache")
-        .file(dir)
-        .expected(format!("{:?} in vidrec-cache", expected.trim_end()))
-        .found(format!("{:?}", found.trim_end()))
-        .help("name another folder, or remove this one if it is a cache"))
 }
 
 /// Refuses a folder that contains files other than those of a cache.

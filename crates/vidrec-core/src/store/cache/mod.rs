@@ -17,5 +17,5 @@ mod folder;
 mod object;
 mod segments;
 
-pub(crate) use folder::{DiskCache, default_limit};
+pub(crate) use folder::DiskCache;
 pub(crate) use object::CachedObject;

@@ -11,23 +11,19 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use super::folder::{DiskCache, KEY_DIGITS};
-use super::segments::{HEADER_BYTES, Segments, Stored, forgotten, header};
+use super::segments::{FORGOTTEN, HEADER_BYTES, Segments, Stored, header};
 use crate::store::disk::open_files::{read_exact_at, write_all_at};
 use crate::store::disk::private;
 use crate::store::per_process::PerProcess;
-use crate::store::storage::{Counters, add};
+use crate::store::storage::Counters;
 use vidrec_format::allocation;
 use vidrec_format::data_binding::hex;
 use vidrec_format::error::{Error, Result};
 
 /// The most bytes of a range in a segment. A kill loses at most the range that is being written.
 const RANGE_BYTES: u64 = 1 << 20;
-/// Segments that stay open.
-const RECENT: usize = 16;
 /// The age at which a read renews the time of a segment's last use.
 const RENEWED: Duration = Duration::from_secs(60);
-
-static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the name of the folder of one version of an object.
 fn key((location, version, length): (&str, &str, u64)) -> String {
@@ -45,8 +41,6 @@ fn key((location, version, length): (&str, &str, u64)) -> String {
 #[derive(Debug)]
 pub(crate) struct CachedObject {
     cache: Arc<DiskCache>,
-    /// The number of this object among all that this process has opened.
-    number: u64,
     /// The bytes of the whole object.
     length: u64,
     dir: PathBuf,
@@ -62,10 +56,9 @@ impl CachedObject {
     /// An object by its location without secrets, its ETag or generation, and its length. Nothing is created yet.
     pub fn new(cache: Arc<DiskCache>, version: (&str, &str, u64), counters: Arc<Counters>) -> Self {
         let dir = cache.object(&key(version));
-        cache.reads(&dir);
-        let number = NUMBER.fetch_add(1, Relaxed);
+        cache.reads.lock().insert(dir.clone());
         let (segments, own, renewed) = Default::default();
-        CachedObject { cache, number, length: version.2, dir, counters, segments, own, renewed }
+        CachedObject { cache, length: version.2, dir, counters, segments, own, renewed }
     }
 
     /// Whether all of a range is here.
@@ -94,24 +87,13 @@ impl CachedObject {
                 return Ok(false);
             }
         }
-        add(&self.counters.cached_bytes, buffer.len() as u64);
+        self.counters.stats.lock().cached_bytes += buffer.len() as u64;
         Ok(true)
     }
 
     /// Opens a segment, and notes that it is used.
-    fn open(&self, segment: u64) -> io::Result<Arc<File>> {
-        let key = (self.number, segment);
-        let known = self.cache.recent().iter().find(|(other, _)| *other == key).map(|(_, file)| file.clone());
-        let file = match known {
-            Some(file) => file,
-            None => {
-                let file = Arc::new(private::open_to_read(&self.segment(segment))?);
-                let mut recent = self.cache.recent();
-                recent.truncate(RECENT - 1);
-                recent.push_front((key, file.clone()));
-                file
-            }
-        };
+    fn open(&self, segment: u64) -> io::Result<File> {
+        let file = private::open_to_read(&self.segment(segment))?;
         let now = SystemTime::now();
         let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         if seconds.saturating_sub(self.renewed.load(Relaxed)) > RENEWED.as_secs() {
@@ -125,7 +107,7 @@ impl CachedObject {
     /// Keeps bytes of the object, which begin at `start`, as far as there is room.
     pub fn store(&self, start: u64, bytes: &[u8]) {
         // Of a forked process, this may be the first call.
-        self.cache.reads(&self.dir);
+        self.cache.reads.lock().insert(self.dir.clone());
         let mut own = self.own.lock();
         let mut segments = self.segments.lock();
         segments.refresh(&self.dir, self.length);
@@ -138,7 +120,8 @@ impl CachedObject {
         for range in pieces {
             let part = &bytes[(range.start - start) as usize..(range.end - start) as usize];
             if let Err(e) = self.append(&mut own, range.start, part) {
-                self.counters.cache_failed(&e);
+                self.counters.stats.lock().cache_failures += 1;
+                self.counters.cache_failure.get_or_init(|| e.to_string());
             }
         }
     }
@@ -200,7 +183,7 @@ impl CachedObject {
         for (segment, header) in segments.remove(range) {
             // Processes that know of the range, and one that opens the cache if this fails, find the error by themselves.
             let file = private::open_to_write(&self.segment(segment));
-            let _ = file.and_then(|file| write_all_at(&file, &forgotten(), header));
+            let _ = file.and_then(|file| write_all_at(&file, &FORGOTTEN.to_le_bytes(), header));
         }
     }
 
@@ -218,7 +201,11 @@ mod tests {
     use super::*;
 
     fn object(dir: &Path, limit: u64, length: u64) -> CachedObject {
-        CachedObject::new(DiskCache::open(dir, limit).unwrap(), ("s3://bücket/ö", "\"etag\"", length), Arc::default())
+        CachedObject::new(
+            DiskCache::open(dir, Some(limit)).unwrap(),
+            ("s3://bücket/ö", "\"etag\"", length),
+            Arc::default(),
+        )
     }
 
     fn content(range: Range<u64>) -> Vec<u8> {
@@ -268,7 +255,7 @@ mod tests {
     #[test]
     fn a_cache_is_opened_while_others_open_it() {
         let dir = tempfile::tempdir().unwrap();
-        let open = || _ = DiskCache::open(dir.path(), 1 << 20).unwrap();
+        let open = || _ = DiskCache::open(dir.path(), Some(1 << 20)).unwrap();
         std::thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(|| (0..100).for_each(|_| open()))));
     }
 

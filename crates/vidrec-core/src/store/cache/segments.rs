@@ -13,7 +13,7 @@ use crate::store::ranges::Ranges;
 /// Bytes of a header.
 pub(super) const HEADER_BYTES: u64 = 16;
 /// The position in the header of a range that proved wrong.
-const FORGOTTEN: u64 = u64::MAX;
+pub(super) const FORGOTTEN: u64 = u64::MAX;
 
 /// The header of a range.
 pub(super) fn header(range: &Range<u64>) -> [u8; HEADER_BYTES as usize] {
@@ -21,11 +21,6 @@ pub(super) fn header(range: &Range<u64>) -> [u8; HEADER_BYTES as usize] {
     bytes[..8].copy_from_slice(&range.start.to_le_bytes());
     bytes[8..].copy_from_slice(&(range.end - range.start).to_le_bytes());
     bytes
-}
-
-/// The first bytes of the header of a range that proved wrong.
-pub(super) fn forgotten() -> [u8; 8] {
-    FORGOTTEN.to_le_bytes()
 }
 
 /// The ranges that this process knows of.

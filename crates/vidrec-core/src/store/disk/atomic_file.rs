@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::folder;
-use super::folder_lock::{is_still_named, try_lock};
-use super::regular_file::{Links, open_if_there, open_with, refuse_others};
+use super::folder_lock::{is_still_named, is_taken};
+use super::regular_file::{Links, open_with, refuse_others};
 use crate::store::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
 
@@ -14,19 +14,19 @@ use vidrec_format::error::{Error, Result};
 ///
 /// The temporary file is locked while it is written, so a second writer of the same name gets an error. A file that a
 /// killed process left behind is replaced. If this is dropped before `publish`, it removes the file, unless
-/// [`keep`](Self::keep) was called.
+/// the temporary file is marked as kept.
 #[derive(Debug)]
 pub struct AtomicFile {
     out: BufWriter<File>,
-    temporary: Temporary,
+    pub temporary: Temporary,
     path: PathBuf,
 }
 
 /// A temporary file that is removed on drop, unless it is marked as kept.
 #[derive(Debug)]
 pub struct Temporary {
-    path: PathBuf,
-    keep: bool,
+    pub path: PathBuf,
+    pub keep: bool,
 }
 
 impl Temporary {
@@ -35,28 +35,11 @@ impl Temporary {
         Temporary { path, keep: true }
     }
 
-    pub fn keep(&mut self) {
-        self.keep = true;
-    }
-
-    pub fn is_kept(&self) -> bool {
-        self.keep
-    }
-
     /// Renames the file, which then stays. A file of the new name is replaced.
     pub fn rename(&mut self, to: &Path) -> Result<()> {
         fs::rename(&self.path, to).map_err(|e| Error::io("rename the file", to, e))?;
         (self.path, self.keep) = (to.to_owned(), true);
         Ok(())
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Removes the file even if it was marked as kept.
-    pub fn discard(mut self) {
-        self.keep = false;
     }
 }
 
@@ -88,16 +71,6 @@ impl AtomicFile {
         AtomicFile { out, temporary: Temporary { path: temporary, keep: false }, path: path.to_owned() }
     }
 
-    /// Keeps the temporary file when this is dropped.
-    pub fn keep(&mut self) {
-        self.temporary.keep();
-    }
-
-    /// The path of the temporary file.
-    pub fn temporary_path(&self) -> &Path {
-        self.temporary.path()
-    }
-
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
         self.out.write_all(bytes).map_err(|e| Error::io("write", &self.temporary.path, e))
     }
@@ -126,11 +99,6 @@ impl AtomicFile {
             .flush()
             .and_then(|()| self.out.get_ref().sync_all())
             .map_err(|e| Error::io("sync to the disk", &self.temporary.path, e))
-    }
-
-    /// Removes the temporary file even if it was marked as kept.
-    pub fn discard(mut self) {
-        self.temporary.keep = false;
     }
 
     /// Closes the file without renaming it, which [`publish`] does later. Call [`sync`](Self::sync) before.
@@ -216,44 +184,29 @@ fn temporary_name(path: &Path) -> Result<PathBuf> {
 fn open_locked(temporary: &Path, new: bool) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
     loop {
+        let found = fs::symlink_metadata(temporary).ok().filter(|_| new);
+        if found.as_ref().is_some_and(fs::Metadata::is_symlink) {
+            // Only the link is removed.
+            folder::remove_file(temporary)?;
+            continue;
+        }
         let mut how = OpenOptions::new();
-        how.read(true).write(true).create(true).truncate(false);
-        if new {
-            remove_leftover(temporary)?;
-            how.create_new(true);
-        }
-        let file = match open_with(temporary, Links::Refuse, &mut how) {
-            // Another process was faster.
-            Err(_) if new && temporary.exists() => continue,
-            opened => opened?.ok_or_else(|| io(io::ErrorKind::NotFound.into()))?,
-        };
+        let opened = open_with(temporary, Links::Refuse, how.read(true).write(true).create(true).truncate(false))?;
+        let file = opened.ok_or_else(|| io(io::ErrorKind::NotFound.into()))?;
         // Until it is locked, another process may mistake it for a leftover, or its former owner may publish it.
-        if !try_lock(&file).map_err(io)? {
-            return Err(is_busy(temporary));
+        if !is_taken(file.try_lock()).map_err(io)? {
+            return Err(Error::usage("another process is writing this file")
+                .file(temporary)
+                .help("wait until it is done, or write to another folder"));
         }
-        if is_still_named(&file, temporary).map_err(io)? {
+        if !is_still_named(&file, temporary).map_err(io)? {
+            continue;
+        }
+        if !new || found.is_none() && file.metadata().map_err(io)?.len() == 0 {
             return Ok(file);
         }
+        folder::remove_file(temporary)?;
     }
-}
-
-fn remove_leftover(temporary: &Path) -> Result<()> {
-    let io = |e| Error::io("remove the leftover file", temporary, e);
-    if fs::symlink_metadata(temporary).is_ok_and(|meta| meta.is_symlink()) {
-        // If the name is a link, only the link is removed.
-        return folder::remove_file(temporary);
-    }
-    match open_if_there(temporary, Links::Refuse)? {
-        Some(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
-        Some(_) => folder::remove_file(temporary),
-        None => Ok(()),
-    }
-}
-
-fn is_busy(temporary: &Path) -> Error {
-    Error::usage("another process is writing this file")
-        .file(temporary)
-        .help("wait until it is done, or write to another folder")
 }
 
 /// Writes a small file atomically: write under a temporary name, sync, rename, sync the folder.

@@ -1,7 +1,6 @@
 //! Folders: they are created, renamed, removed and synced to the disk. And the space of their file systems.
 
 use std::fs::{self, File};
-use std::io;
 use std::io::ErrorKind::NotFound;
 use std::path::Path;
 
@@ -56,11 +55,9 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 
 /// Removes a folder and everything in it. It follows no links. It is fine if the folder does not exist.
 pub fn remove(dir: &Path) -> Result<()> {
-    match fs::symlink_metadata(dir) {
-        Err(_) => return Ok(()),
-        // The name is a link or a file: only the name is removed.
-        Ok(meta) if !meta.is_dir() => return remove_file(dir),
-        Ok(_) => {}
+    // If the name is a link or a file, only the name is removed.
+    if !fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
+        return remove_file(dir);
     }
     match fs::remove_dir_all(dir) {
         Err(e) if e.kind() != NotFound => Err(Error::io("remove", dir, e)),
@@ -73,21 +70,6 @@ pub fn remove_if_empty(dir: &Path) {
     let _ = fs::remove_dir(dir);
 }
 
-/// Syncs everything written to the file system of `path` to the disk. Returns false if the system can only sync single
-/// files.
-#[cfg(target_os = "linux")]
-pub(super) fn sync_file_system(path: &Path) -> io::Result<bool> {
-    use std::os::fd::AsRawFd;
-    let file = File::open(path)?;
-    // SAFETY: the descriptor is open until `file` is dropped; the call has no other argument.
-    if unsafe { libc::syncfs(file.as_raw_fd()) } == 0 { Ok(true) } else { Err(io::Error::last_os_error()) }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn sync_file_system(_: &Path) -> io::Result<bool> {
-    Ok(false)
-}
-
 /// Free bytes on the file system of `dir`, or of its nearest existing parent.
 ///
 /// # Errors
@@ -97,11 +79,6 @@ pub fn free_space(dir: &Path) -> Result<u64> {
     let existing = dir.ancestors().find(|p| p.exists()).unwrap_or(Path::new("."));
     let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
     fs4::available_space(existing).map_err(|e| Error::io("read the free space", existing, e))
-}
-
-/// All bytes of the file system of `dir`, which exists.
-pub(crate) fn total_space(dir: &Path) -> Result<u64> {
-    fs4::total_space(dir).map_err(|e| Error::io("read the size of the disk", dir, e))
 }
 
 #[cfg(all(test, unix))]

@@ -53,7 +53,7 @@ impl FolderLock {
             let opened = open_with(&path, Links::Refuse, how.write(true).create(true).truncate(false))?;
             // Its former owner may have removed the folder.
             let Some(file) = opened else { continue };
-            match try_lock(&file).map_err(io)? {
+            match is_taken(file.try_lock()).map_err(io)? {
                 true if is_still_named(&file, &path).map_err(io)? => return Ok(Some(FolderLock { _file: file, path })),
                 true => {}
                 // A process that checks whether the lock is held has it for a moment.
@@ -83,9 +83,9 @@ impl Drop for FolderLock {
     }
 }
 
-/// Tries to lock an open file. Returns false if another process holds the lock.
-pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
-    match file.try_lock() {
+/// Whether an attempt to lock a file succeeded. Returns false if another process holds the lock.
+pub(crate) fn is_taken(tried: std::result::Result<(), TryLockError>) -> io::Result<bool> {
+    match tried {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(e)) => Err(e),

@@ -7,8 +7,9 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use super::open_files::{Held, Share};
-use super::regular_file::{Advice, Links, open_regular};
+use super::regular_file::{Links, open_regular};
 use super::sigbus::Watch;
+use crate::store::read_at::{Advice, ReadAt};
 use vidrec_format::error::{Error, Result};
 
 /// The bytes of a file, read through the page cache without a copy. All threads and forked processes share them.
@@ -32,7 +33,7 @@ impl MappedFile {
     }
 
     /// Maps a file of a kind that may be open many times; `None` if `share` is used up.
-    pub fn open_within(path: &Path, share: &'static Share) -> Result<Option<Self>> {
+    pub fn open_within(path: &Path, share: &Share) -> Result<Option<Self>> {
         let map = |held| Self::of(&open_regular(path, Links::Follow)?, path, Some(held));
         share.take().map(map).transpose()
     }
@@ -51,27 +52,9 @@ impl MappedFile {
         Ok(MappedFile { watch: Some(Watch::over(&map)), map: Some(map), _held: held })
     }
 
-    /// The number of pages that could not be read so far and are now zeros. The file was truncated while it was open,
-    /// or its disk is failing.
-    pub fn lost(&self) -> u64 {
-        self.watch.as_ref().map_or(0, Watch::lost)
-    }
-
     /// Returns an error unless everything that was read so far was in the file.
     pub fn prove_whole(&self, path: &Path) -> Result<()> {
         if self.lost() == 0 { Ok(()) } else { Err(lost(path)) }
-    }
-
-    /// Gives advice on a range of the file. Only [`Advice::Soon`] has an effect on a map, and only on Unix.
-    pub fn advise(&self, range: Range<u64>, advice: Advice) {
-        let Some(map) = &self.map else { return };
-        let place = |at: u64| usize::try_from(at).map_or(map.len(), |at| at.min(map.len()));
-        let (begin, end) = (place(range.start), place(range.end));
-        if advice == Advice::Soon && begin < end {
-            // Without the advice, only speed is lost.
-            #[cfg(unix)]
-            let _ = map.advise_range(memmap2::Advice::WillNeed, begin, end - begin);
-        }
     }
 }
 
@@ -80,6 +63,34 @@ impl Deref for MappedFile {
 
     fn deref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
+    }
+}
+
+impl ReadAt for MappedFile {
+    fn len(&self) -> u64 {
+        (**self).len() as u64
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+
+    /// The number of pages that could not be read so far and are now zeros. The file was truncated while it was open,
+    /// or its disk is failing.
+    fn lost(&self) -> u64 {
+        self.watch.as_ref().map_or(0, Watch::lost)
+    }
+
+    /// Gives advice on a range of the file. Only [`Advice::Soon`] has an effect on a map, and only on Unix.
+    fn advise(&self, range: Range<u64>, advice: Advice) {
+        let Some(map) = &self.map else { return };
+        let place = |at: u64| usize::try_from(at).map_or(map.len(), |at| at.min(map.len()));
+        let (begin, end) = (place(range.start), place(range.end));
+        if advice == Advice::Soon && begin < end {
+            // Without the advice, only speed is lost.
+            #[cfg(unix)]
+            let _ = map.advise_range(memmap2::Advice::WillNeed, begin, end - begin);
+        }
     }
 }
 

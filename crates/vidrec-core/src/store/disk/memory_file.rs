@@ -11,31 +11,32 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use memmap2::MmapRaw;
 
-use super::folder_lock::{is_still_named, try_lock};
+use super::folder_lock::{is_still_named, is_taken};
 use super::open_files::{read_exact_at, write_all_at};
 use super::private;
-use super::regular_file;
-use super::regular_file::in_place;
+use super::regular_file::{self, in_place};
 use super::sigbus::Watch;
 use vidrec_format::error::{Error, Hint, Result};
 
 /// The number of attempts while other processes create or remove the file.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
-const NEW: &str = "new-";
 const SUFFIX: &str = ".planes";
 
-/// An open file in memory, and its map.
+/// An open file in memory that is mapped for reading and writing. Every process that maps it sees each change at once,
+/// and keeps the changes of a process that was killed.
 #[derive(Debug)]
 pub struct MemoryFile {
-    map: SharedMap,
+    /// Declared before the map, so that it is dropped first.
+    watch: Watch,
+    map: MmapRaw,
     file: File,
-    path: PathBuf,
+    pub path: PathBuf,
     /// The process that opened the file. A forked process has the file and its lock, but must not remove it.
     process: u32,
 }
@@ -43,34 +44,21 @@ pub struct MemoryFile {
 /// The default folder of such files.
 pub const IN_MEMORY: &str = "/dev/shm";
 
-/// The size of the file system of `dir`, which must be in memory.
+/// The size in bytes of the file system of `dir`, which must be in memory (tmpfs): only Linux is known to have one.
+/// `u64::MAX` if it has no limit of its own.
+#[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
 pub fn room(dir: &Path) -> Result<u64> {
-    let size = size_in_memory(dir).map_err(|e| Error::io("read the kind of file system of", dir, e))?;
-    size.ok_or_else(|| {
-        let e =
-            Error::usage("the folder for decoded planes is not on a file system in memory").file(dir).expected("tmpfs");
-        e.hint(Hint::Set("decoded_cache_dir"))
-    })
-}
-
-/// The size in bytes of the file system of `path`, if it is in memory (tmpfs). `u64::MAX` if it has no limit of its
-/// own. `None` for every other file system. Only Linux is known to have one.
-fn size_in_memory(path: &Path) -> io::Result<Option<u64>> {
     #[cfg(target_os = "linux")]
     {
-        let found = rustix::fs::statfs(path)?;
-        // The types differ from system to system.
-        #[allow(clippy::unnecessary_cast)]
-        let (kind, blocks, block) = (found.f_type as i64, found.f_blocks as u64, found.f_bsize as u64);
-        let size = if blocks == 0 { u64::MAX } else { blocks.saturating_mul(block) };
-        #[allow(clippy::unnecessary_cast)]
-        Ok((kind == libc::TMPFS_MAGIC as i64).then_some(size))
+        let found = rustix::fs::statfs(dir);
+        let found = found.map_err(|e| Error::io("read the kind of file system of", dir, e.into()))?;
+        if found.f_type as i64 == libc::TMPFS_MAGIC as i64 {
+            let bytes = (found.f_blocks as u64).saturating_mul(found.f_bsize as u64);
+            return Ok(if bytes == 0 { u64::MAX } else { bytes });
+        }
     }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = path;
-        Err(ErrorKind::Unsupported.into())
-    }
+    let e = Error::usage("the folder for decoded planes is not on a file system in memory").file(dir);
+    Err(e.expected("tmpfs").hint(Hint::Set("decoded_cache_dir")))
 }
 
 impl MemoryFile {
@@ -84,148 +72,33 @@ impl MemoryFile {
             let folder = own_folder(dir)?;
             let path = folder.join(format!("{key}{SUFFIX}"));
             remove_unused(&folder, &path);
-            let file = match in_place(OpenOptions::new().read(true).write(true)).open(&path) {
-                Ok(file) => use_existing(file, &path, length, header)?,
-                Err(e) if e.kind() == ErrorKind::NotFound => make(&folder, &path, length, header)?,
-                Err(e) => return Err(Error::io("open the file", &path, e)),
+            let opened = regular_file::private(OpenOptions::new().read(true).write(true).create(true).truncate(false))
+                .open(&path);
+            let file = match opened {
+                // The last user of another file has removed the folder.
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                opened => opened.map_err(|e| Error::io("open the file", &path, e))?,
             };
-            let Some(file) = file else { continue };
-            let (map, process) = (SharedMap::of(&file, &path)?, std::process::id());
-            return Ok(MemoryFile { map, file, path, process });
+            if share(&file, &path, length, header)? {
+                return Self::of(file, path);
+            }
         }
         Err(Error::usage("another process has been removing the file for too long").file(dir))
     }
 
-    pub fn map(&self) -> &SharedMap {
-        &self.map
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Maps an open file, which must not be empty.
+    fn of(file: File, path: PathBuf) -> Result<Self> {
+        let map = MmapRaw::map_raw(&file).map_err(|e| Error::io("map the file", &path, e))?;
+        // SAFETY: the map has these bytes for as long as it exists. `Watch::over` takes only their address and
+        // their number, and the slice is gone when it returns.
+        let watch = Watch::over(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
+        Ok(MemoryFile { watch, map, file, path, process: std::process::id() })
     }
 
     /// Writes bytes that other processes do not know of yet. If there is no memory for them, this returns an error,
     /// without a signal.
     pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         write_all_at(&self.file, bytes, at)
-    }
-}
-
-impl Drop for MemoryFile {
-    fn drop(&mut self) {
-        if self.process == std::process::id() {
-            // Best effort: the next process that opens such a file removes what stays.
-            let _ = remove_if_unused(&self.file, &self.path);
-            let _ = self.path.parent().map(fs::remove_dir);
-        }
-    }
-}
-
-/// Shares an existing file. `None` if it is being removed.
-fn use_existing(file: File, path: &Path, length: u64, header: &[u8]) -> Result<Option<File>> {
-    let io = |e| Error::io("lock", path, e);
-    match file.try_lock_shared() {
-        Ok(()) => {}
-        Err(fs::TryLockError::WouldBlock) => return Ok(None),
-        Err(fs::TryLockError::Error(e)) => return Err(io(e)),
-    }
-    if !is_still_named(&file, path).map_err(io)? {
-        return Ok(None);
-    }
-    let found = file.metadata().map_err(io)?.len();
-    let mut begin = vec![0; header.len()];
-    if found == length && read_exact_at(&file, &mut begin, 0).is_ok() && begin == header {
-        return Ok(Some(file));
-    }
-    if remove_if_unused(&file, path).map_err(io)? {
-        return Ok(None);
-    }
-    let e = Error::usage("other processes store decoded planes of this data set with a different limit").file(path);
-    let e = e.expected(format!("{length} bytes")).found(format!("{found} bytes"));
-    Err(e.help("give all processes on the machine the same limit").hint(Hint::Set("decoded_cache")))
-}
-
-/// Creates the file. `None` if another process was first.
-fn make(folder: &Path, path: &Path, length: u64, header: &[u8]) -> Result<Option<File>> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = format!("{NEW}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
-    let new = folder.join(name);
-    let io = |e| Error::io("make the file", path, e);
-    let options = regular_file::private(OpenOptions::new().read(true).write(true).create_new(true)).open(&new);
-    let file = match options {
-        // The last user of another file has removed the folder, or a dead process had this name.
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => return Ok(None),
-        file => file.map_err(io)?,
-    };
-    // The lock belongs to the file, not to its name. A process that already holds it takes the file for an unused
-    // one.
-    let is_shared = file.try_lock_shared().is_ok();
-    let made = if is_shared { file.set_len(length) } else { Err(ErrorKind::NotFound.into()) };
-    let named = made.and_then(|()| write_all_at(&file, header, 0)).and_then(|()| fs::hard_link(&new, path));
-    let _ = fs::remove_file(&new);
-    match named {
-        Ok(()) => Ok(Some(file)),
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => Ok(None),
-        Err(e) => Err(io(e)),
-    }
-}
-
-/// Removes an open file if no other handle has its lock. Returns whether it did. The caller gives up its own lock.
-fn remove_if_unused(file: &File, path: &Path) -> io::Result<bool> {
-    if !try_lock(file)? {
-        return Ok(false);
-    }
-    if is_still_named(file, path)? {
-        fs::remove_file(path)?;
-    }
-    Ok(true)
-}
-
-/// Removes files that killed processes left, except the file `keep`. A file that cannot be removed stays: it only
-/// takes memory.
-fn remove_unused(folder: &Path, keep: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_ours = name.starts_with(NEW) || name.ends_with(SUFFIX);
-        let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
-        if path == keep || !is_ours || !is_file {
-            continue;
-        }
-        let file = in_place(OpenOptions::new().read(true).write(true)).open(&path);
-        let _ = file.and_then(|file| remove_if_unused(&file, &path));
-    }
-}
-
-/// This user's folder in `dir`, which all users share. It is created if it does not exist. A folder that other users could
-/// have created or can change is refused, because its name can be guessed.
-fn own_folder(dir: &Path) -> Result<PathBuf> {
-    let folder = dir.join(format!("vidrec-{}", private::user()));
-    private::create_folder(&folder)?;
-    match private::claim(&folder, "the folder for decoded planes") {
-        // The last process that used the folder has just removed it.
-        Err(e) if e.is_missing() => Ok(folder),
-        claimed => claimed.map(|()| folder).map_err(|e| e.hint(Hint::Set("decoded_cache_dir"))),
-    }
-}
-
-/// A file that is mapped for reading and writing, as atomic numbers. Every process that maps it sees each change at
-/// once, and keeps the changes of a process that was killed.
-#[derive(Debug)]
-pub struct SharedMap {
-    /// Declared before the map, so that it is dropped first.
-    watch: Watch,
-    map: MmapRaw,
-}
-
-impl SharedMap {
-    /// Maps an open file, which must not be empty.
-    pub fn of(file: &File, path: &Path) -> Result<Self> {
-        let map = MmapRaw::map_raw(file).map_err(|e| Error::io("map the file", path, e))?;
-        // SAFETY: the map has these bytes for as long as it exists. `Watch::over` takes only their address and
-        // their number, and the slice is gone when it returns.
-        let watch = Watch::over(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
-        Ok(SharedMap { watch, map })
     }
 
     /// The eight bytes at `at` as a number in the byte order of this machine, if they lie in the file and are
@@ -281,6 +154,83 @@ impl SharedMap {
     }
 }
 
+impl Drop for MemoryFile {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            // Best effort: the next process that opens such a file removes what stays.
+            let _ = remove_if_unused(&self.file, &self.path);
+            let _ = self.path.parent().map(fs::remove_dir);
+        }
+    }
+}
+
+/// Shares the file's lock, and begins the file if no other process uses it and it is not begun. Returns false if another
+/// process is about to begin or to remove it.
+fn share(file: &File, path: &Path, length: u64, header: &[u8]) -> Result<bool> {
+    let io = |e| Error::io("make the file", path, e);
+    let is_alone = is_taken(file.try_lock()).map_err(io)?;
+    if !(is_alone || is_taken(file.try_lock_shared()).map_err(io)?) || !is_still_named(file, path).map_err(io)? {
+        return Ok(false);
+    }
+    let found = file.metadata().map_err(io)?.len();
+    let mut begin = vec![0; header.len()];
+    let is_begun = found == length && read_exact_at(file, &mut begin, 0).is_ok() && begin == header;
+    if !is_alone && !is_begun {
+        let e = Error::usage("other processes store decoded planes of this data set with a different limit").file(path);
+        let e = e.expected(format!("{length} bytes")).found(format!("{found} bytes"));
+        return Err(e.help("give all processes on the machine the same limit").hint(Hint::Set("decoded_cache")));
+    }
+    if !is_begun {
+        // All bytes behind the header are zeros.
+        let begun = file.set_len(0).and_then(|()| file.set_len(length)).and_then(|()| write_all_at(file, header, 0));
+        begun.map_err(|e| {
+            let _ = fs::remove_file(path);
+            io(e)
+        })?;
+    }
+    // Between the two locks, another process may take the file for an unused one.
+    let is_shared = !is_alone || is_taken(file.try_lock_shared()).map_err(io)?;
+    Ok(is_shared && is_still_named(file, path).map_err(io)?)
+}
+
+/// Removes an open file if no other handle has its lock. Returns whether it did. The caller gives up its own lock.
+fn remove_if_unused(file: &File, path: &Path) -> io::Result<bool> {
+    if !is_taken(file.try_lock())? {
+        return Ok(false);
+    }
+    if is_still_named(file, path)? {
+        fs::remove_file(path)?;
+    }
+    Ok(true)
+}
+
+/// Removes files that killed processes left, except the file `keep`. A file that cannot be removed stays: it only
+/// takes memory.
+fn remove_unused(folder: &Path, keep: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let is_ours = path.as_os_str().as_encoded_bytes().ends_with(SUFFIX.as_bytes());
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
+        if path == keep || !is_ours || !is_file {
+            continue;
+        }
+        let file = in_place(OpenOptions::new().read(true).write(true)).open(&path);
+        let _ = file.and_then(|file| remove_if_unused(&file, &path));
+    }
+}
+
+/// This user's folder in `dir`, which all users share. It is created if it does not exist. A folder that other users could
+/// have created or can change is refused, because its name can be guessed.
+fn own_folder(dir: &Path) -> Result<PathBuf> {
+    let folder = dir.join(format!("vidrec-{}", private::user()));
+    private::create_folder(&folder)?;
+    match private::claim(&folder, "the folder for decoded planes") {
+        // The last process that used the folder has just removed it.
+        Err(e) if e.is_missing() => Ok(folder),
+        claimed => claimed.map(|()| folder).map_err(|e| e.hint(Hint::Set("decoded_cache_dir"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,8 +239,8 @@ mod tests {
     fn nothing_outside_of_the_file_can_be_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [7; 20]).unwrap();
-        let map =
-            SharedMap::of(&File::options().read(true).write(true).open(file.path()).unwrap(), file.path()).unwrap();
+        let opened = File::options().read(true).write(true).open(file.path()).unwrap();
+        let map = MemoryFile::of(opened, file.path().to_owned()).unwrap();
         let mut copy = [0; 8];
         assert!([13, 20, u64::MAX - 7, u64::MAX].iter().all(|&at| !map.copy(at, &mut copy)) && copy == [0; 8]);
         assert!(map.copy(12, &mut copy) && copy == [7; 8]);

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::folder::{folder_of, refuse_file, sync_file_system, sync_folder};
-use super::folder_lock::{is_still_named, try_lock};
+use super::folder::{folder_of, refuse_file, sync_folder};
+use super::folder_lock::{is_still_named, is_taken};
 use crate::store::location::refuse_to_write;
 use vidrec_format::error::{Error, Result};
 
@@ -60,7 +60,8 @@ impl NewFolder {
     /// Completes a file and counts it. Where the system can sync a whole file system, [`publish`](Self::publish) syncs
     /// the file: an export may have a million small files.
     pub fn finish(&mut self, file: NewFile) -> Result<()> {
-        self.count(file.bytes);
+        self.written.files += 1;
+        self.written.bytes += file.bytes;
         let written = file.out.into_inner().map_err(io::IntoInnerError::into_error);
         let synced = written.and_then(|file| if cfg!(target_os = "linux") { Ok(()) } else { file.sync_all() });
         synced.map_err(|e| Error::io("write", &file.path, e))
@@ -76,18 +77,16 @@ impl NewFolder {
     /// Makes a hard link to a file, or a symbolic link if that is not possible. Returns whether it is symbolic. The
     /// bytes of the file are not counted.
     pub fn link(&mut self, from: &Path, name: impl AsRef<Path>) -> Result<bool> {
-        self.count(0);
-        link(from, &self.temporary.join(name))
-    }
-
-    fn count(&mut self, bytes: u64) {
         self.written.files += 1;
-        self.written.bytes += bytes;
+        link(from, &self.temporary.join(name))
     }
 
     /// Syncs everything to the disk, and renames the folder to its final name.
     pub fn publish(mut self) -> Result<Written> {
-        sync_file_system(&self.temporary).map_err(|e| Error::io("sync to the disk", &self.temporary, e))?;
+        #[cfg(target_os = "linux")]
+        File::open(&self.temporary)
+            .and_then(|folder| Ok(rustix::fs::syncfs(folder)?))
+            .map_err(|e| Error::io("sync to the disk", &self.temporary, e))?;
         sync_folder(&self.temporary)?;
         #[cfg(not(unix))]
         let _ = fs::remove_dir(&self.path);
@@ -121,7 +120,7 @@ fn begin(temporary: &Path) -> Result<Option<File>> {
         // Other systems cannot open a folder, and so cannot lock it.
         let folder = if cfg!(unix) { Some(File::open(temporary).map_err(io)?) } else { None };
         if let Some(folder) = &folder {
-            if !try_lock(folder).map_err(io)? {
+            if !is_taken(folder.try_lock()).map_err(io)? {
                 let e = Error::usage("another process is writing this folder").file(temporary);
                 return Err(e.help("wait until it is done"));
             }

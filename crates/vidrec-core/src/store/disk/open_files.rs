@@ -7,47 +7,36 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
 
-use super::regular_file::{Advice, Links, advise, is_same_file, open_regular};
+use super::regular_file::{Links, advise, is_same_file, open_regular};
+use crate::store::read_at::{Advice, ReadAt};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::machine;
 
-/// The number of maps or files that all data sets of this process may hold together.
+/// The number of maps or files that all data sets of this process may hold together, and what each of them holds.
 #[derive(Debug)]
-pub struct Share {
-    held: AtomicU64,
-    most: OnceLock<u64>,
-    find_most: fn() -> u64,
-}
+pub struct Share(LazyLock<(u64, Held)>);
 
 /// One map or file of a [`Share`]. It is returned on drop.
-#[derive(Debug)]
-pub struct Held(&'static Share);
+pub type Held = Arc<()>;
 
 /// Maps: three quarters of what the system allows.
-pub static MAPS: Share = Share::new(|| max_map_count() / 4 * 3);
+pub static MAPS: Share = Share::new(|| (max_map_count() / 4 * 3, Held::default()));
 /// Files that stay open: half of what the process may have.
-pub static FILES: Share = Share::new(|| machine::open_files().map_or(u64::MAX, |most| most / 2));
+pub static FILES: Share = Share::new(|| (machine::open_files().map_or(u64::MAX, |most| most / 2), Held::default()));
 
 impl Share {
-    pub(crate) const fn new(find_most: fn() -> u64) -> Self {
-        Share { held: AtomicU64::new(0), most: OnceLock::new(), find_most }
+    const fn new(most: fn() -> (u64, Held)) -> Self {
+        Share(LazyLock::new(most))
     }
 
-    /// Takes one; `None` if none is left.
-    pub fn take(&'static self) -> Option<Held> {
-        let most = *self.most.get_or_init(self.find_most);
-        let taken = self.held.fetch_update(Relaxed, Relaxed, |held| (held < most).then_some(held + 1));
-        taken.ok().map(|_| Held(self))
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.0.held.fetch_sub(1, Relaxed);
+    /// Takes one; `None` if none is left. Threads that take some at once may exceed the share by one each.
+    pub fn take(&self) -> Option<Held> {
+        let (most, held) = &*self.0;
+        // One is the share's own.
+        (Arc::strong_count(held) as u64 <= *most).then(|| held.clone())
     }
 }
 
@@ -69,27 +58,11 @@ pub struct PositionalFile {
 
 impl PositionalFile {
     /// Opens a file, and keeps it open unless `share` is used up.
-    pub fn open(path: &Path, share: &'static Share) -> Result<Self> {
+    pub fn open(path: &Path, share: &Share) -> Result<Self> {
         let file = open_regular(path, Links::Follow)?;
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
         let kept = share.take().map(|held| (file, held));
         Ok(PositionalFile { path: path.to_owned(), meta, kept })
-    }
-
-    /// Length of the file when it was opened.
-    pub fn len(&self) -> u64 {
-        self.meta.len()
-    }
-
-    /// Replaces the contents of `buffer` with a range of the file.
-    pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        self.with(|file| read_at(file, range, buffer))?
-    }
-
-    /// Gives advice on a range of the file.
-    pub fn advise(&self, range: Range<u64>, advice: Advice) {
-        // Without the advice, only speed is lost.
-        let _ = self.with(|file| advise(file, range, advice));
     }
 
     fn with<T>(&self, f: impl FnOnce(&File) -> T) -> Result<T> {
@@ -106,6 +79,21 @@ impl PositionalFile {
                 .help("open the data set again"));
         }
         Ok(f(&file))
+    }
+}
+
+impl ReadAt for PositionalFile {
+    fn len(&self) -> u64 {
+        self.meta.len()
+    }
+
+    fn copy(&self, range: Range<u64>, _: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        self.with(|file| read_at(file, range, buffer))?
+    }
+
+    fn advise(&self, range: Range<u64>, advice: Advice) {
+        // Without the advice, only speed is lost.
+        let _ = self.with(|file| advise(file, range, advice));
     }
 }
 
@@ -157,8 +145,8 @@ pub(crate) fn write_all_at(_: &File, _: &[u8], _: u64) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    static NONE: Share = Share::new(|| 0);
-    static SOME: Share = Share::new(|| 100);
+    static NONE: Share = Share::new(|| (0, Held::default()));
+    static SOME: Share = Share::new(|| (100, Held::default()));
 
     #[test]
     fn a_file_that_is_not_kept_open_is_read_as_one_that_is_while_it_is_the_same() {
@@ -170,30 +158,33 @@ mod tests {
         assert!(closed.kept.is_none() && open.kept.is_some());
         let mut buffer = Vec::new();
         for file in [&closed, &open] {
-            file.read(2..5, &mut buffer).unwrap();
+            file.copy(2..5, &mut || 0..0, &mut buffer).unwrap();
             assert_eq!((&buffer[..], file.len()), (&b"234"[..], 10));
             file.advise(0..10, Advice::Soon);
         }
         // Replaced by another file of the same length: the open file still has its old contents.
         std::fs::write(dir.path().join("y"), b"abcdefghij").unwrap();
         std::fs::rename(dir.path().join("y"), &path).unwrap();
-        let e = closed.read(2..5, &mut buffer).unwrap_err();
+        let e = closed.copy(2..5, &mut || 0..0, &mut buffer).unwrap_err();
         assert!(e.to_string().contains("replaced") && e.path() == Some(&path), "{e}");
-        open.read(2..5, &mut buffer).unwrap();
+        open.copy(2..5, &mut || 0..0, &mut buffer).unwrap();
         assert_eq!(buffer, b"234");
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(closed.read(2..5, &mut buffer).unwrap_err().kind(), vidrec_format::error::ErrorKind::Io);
+        assert_eq!(
+            closed.copy(2..5, &mut || 0..0, &mut buffer).unwrap_err().kind(),
+            vidrec_format::error::ErrorKind::Io
+        );
     }
 
     #[test]
     fn no_more_is_taken_than_there_is() {
-        static THREE: Share = Share::new(|| 3);
+        static THREE: Share = Share::new(|| (3, Held::default()));
         let mut held: Vec<_> = (0..3).map(|_| THREE.take().unwrap()).collect();
         assert!(THREE.take().is_none());
         held.pop();
         let again = THREE.take();
         assert!(again.is_some() && THREE.take().is_none());
         drop((held, again));
-        assert_eq!(THREE.held.load(Relaxed), 0);
+        assert_eq!(Arc::strong_count(&THREE.0.1), 1);
     }
 }

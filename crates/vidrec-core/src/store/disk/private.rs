@@ -3,11 +3,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind::AlreadyExists;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::folder_lock::try_lock;
+use super::folder_lock::is_taken;
+use super::open_files::write_all_at;
 use super::regular_file::{in_place, private};
 use vidrec_format::error::{Error, Result};
 
@@ -122,7 +123,7 @@ impl Lock {
     /// not exist. `None` if another one holds the lock longer than `at_most`.
     pub fn within(path: &Path, at_most: Duration) -> Result<Option<Self>> {
         let (file, begin) = (open(path)?, Instant::now());
-        while !try_lock(&file).map_err(|e| Error::io("lock", path, e))? {
+        while !is_taken(file.try_lock()).map_err(|e| Error::io("lock", path, e))? {
             if begin.elapsed() >= at_most {
                 return Ok(None);
             }
@@ -174,9 +175,8 @@ pub(crate) fn read(path: &Path) -> Result<String> {
 }
 
 /// Writes to a position of a small file.
-pub(crate) fn write(mut file: &File, path: &Path, at: u64, text: &str) -> Result<()> {
-    let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(text.as_bytes()));
-    written.map_err(|e| Error::io("write", path, e))
+pub(crate) fn write(file: &File, path: &Path, at: u64, text: &str) -> Result<()> {
+    write_all_at(file, text.as_bytes(), at).map_err(|e| Error::io("write", path, e))
 }
 
 #[cfg(all(test, unix))]

@@ -31,9 +31,6 @@ use vidrec_format::file_name::FileName;
 use vidrec_format::file_name::LISTING;
 use vidrec_format::limits;
 
-/// Names of files and folders in which versions before this one kept interrupted work.
-const OLDER: [&str; 3] = [".pack.journal", ".parts", ".vidrec.intent"];
-
 /// Name of the list of changes.
 pub const CHANGES: &str = ".vidrec.changes";
 
@@ -90,18 +87,7 @@ impl Changes {
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system;
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if another version of vidrec was interrupted there.
 pub fn recover(dir: &Path) -> Result<()> {
-    refuse_older(dir)?;
     Changes::read(dir)?.map_or(Ok(()), |changes| changes.settle(dir))
-}
-
-/// Refuses a folder in which a version of vidrec before this one was interrupted.
-fn refuse_older(dir: &Path) -> Result<()> {
-    let older = OLDER.iter().map(|name| dir.join(name)).find(|path| fs::symlink_metadata(path).is_ok());
-    older.map_or(Ok(()), |path| {
-        Err(Error::usage("an older version of vidrec was interrupted here")
-            .file(path)
-            .help("finish with that version, or remove this and begin again"))
-    })
 }
 
 /// Whether an interrupted write left a list of changes in `dir`.
@@ -201,14 +187,19 @@ impl Staged {
         let left = Changes::read(&dir)?.into_iter().flat_map(|left| left.files);
         let new = files.iter().map(|(_, name)| name.clone());
         let changes = Changes { files: new.chain(removable).chain(left).collect() };
-        let stay = files.iter().any(|(file, _)| file.is_kept());
+        let stay = files.iter().any(|(file, _)| file.keep);
         changes.write(&dir)?;
         if let Err(e) = commit(&dir, files, listing) {
             // Best effort: the next writer settles a list that stays. Finished shards are kept, so that a pack can resume.
             let _ = if stay { Ok(()) } else { changes.settle(&dir) };
             return Err(e);
         }
-        Ok(changes.settle(&dir).err().iter().map(not_cleaned_up).collect())
+        let left = changes.settle(&dir).err().map(|e| {
+            format!(
+                "the data set is complete, but vidrec could not remove what it replaced: {e:#}; the next write there removes it"
+            )
+        });
+        Ok(left.into_iter().collect())
     }
 }
 
@@ -218,13 +209,6 @@ fn commit(dir: &Path, files: Vec<(Temporary, FileName)>, mut listing: Temporary)
     }
     sync_folder(dir)?;
     listing.rename(&dir.join(LISTING))
-}
-
-fn not_cleaned_up(e: &Error) -> String {
-    format!(
-        "the data set is complete, but vidrec could not remove what it replaced: {e:#}; \
-         the next write there removes it"
-    )
 }
 
 #[cfg(test)]

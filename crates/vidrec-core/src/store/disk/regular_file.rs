@@ -13,6 +13,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
+use crate::store::read_at::Advice;
 use vidrec_format::error::{Error, Result};
 
 /// Whether the name of a file may be a symbolic link.
@@ -48,12 +49,8 @@ pub(crate) fn open_with(path: &Path, links: Links, how: &mut OpenOptions) -> Res
     }
 }
 
-/// Opens a regular file for reading, with the system's own errors. It does not open anything else, and returns its type.
-pub fn try_open_regular(path: &Path, links: Links) -> io::Result<Result<File, FileType>> {
-    try_open(path, links, OpenOptions::new().read(true))
-}
-
-fn try_open(path: &Path, links: Links, how: &mut OpenOptions) -> io::Result<Result<File, FileType>> {
+/// Opens a regular file, with the system's own errors. It does not open anything else, and returns its type.
+pub fn try_open(path: &Path, links: Links, how: &mut OpenOptions) -> io::Result<Result<File, FileType>> {
     let look = if links == Links::Follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
     // The check comes first, because opening a device may have an effect.
     match look {
@@ -181,15 +178,6 @@ pub(super) fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
     {
         a.modified().ok() == b.modified().ok()
     }
-}
-
-/// The expected use of a range of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Advice {
-    /// It will be read soon: load it.
-    Soon,
-    /// It was read and will not be needed for a long time: its pages may be dropped.
-    Done,
 }
 
 /// Gives advice on a range of a file. Returns whether the system accepted it: without it, only speed is lost.

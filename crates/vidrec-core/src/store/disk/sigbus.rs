@@ -11,6 +11,9 @@
 //! first. No handler is installed if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, or on systems other
 //! than Linux.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
+
 /// The number of pages of mapped files that this process could not read so far, because a file was truncated or its
 /// disk is failing.
 ///
@@ -19,39 +22,33 @@
 /// afterwards can compare this number before and after. It is always 0 on systems other than Linux, where the system
 /// ends the process.
 pub fn lost_pages() -> u64 {
-    #[cfg(target_os = "linux")]
-    return linux::lost_pages();
-    #[cfg(not(target_os = "linux"))]
-    0
+    LOST.load(SeqCst)
 }
+
+/// The lost pages of all maps.
+static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// Watches the pages of one map. Drop it before the map.
 #[derive(Debug)]
 pub(crate) struct Watch(#[cfg(target_os = "linux")] Option<&'static linux::Entry>);
 
-#[cfg(not(target_os = "linux"))]
-impl Watch {
-    pub fn over(_: &[u8]) -> Self {
-        Watch()
-    }
-
-    /// Pages that could not be read so far.
-    pub fn lost(&self) -> u64 {
-        0
-    }
-}
-
-#[cfg(target_os = "linux")]
 impl Watch {
     /// Watches `map`, which must be one complete map. If it is also written to, writes to a lost page still work, but
     /// no other process sees them.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only Linux has the handler"))]
     pub fn over(map: &[u8]) -> Self {
-        Watch(linux::is_installed().then(|| linux::Entry::new(map)))
+        Watch(
+            #[cfg(target_os = "linux")]
+            linux::is_installed().then(|| linux::Entry::new(map)),
+        )
     }
 
     /// Pages that could not be read so far.
     pub fn lost(&self) -> u64 {
-        self.0.map_or(0, linux::Entry::lost)
+        #[cfg(target_os = "linux")]
+        return self.0.map_or(0, linux::Entry::lost);
+        #[cfg(not(target_os = "linux"))]
+        0
     }
 }
 
@@ -91,12 +88,6 @@ mod linux {
     /// The previous handler of the signal. It is set once our handler is installed.
     static BEFORE: OnceLock<Option<sigaction>> = OnceLock::new();
     static PAGE: AtomicUsize = AtomicUsize::new(4096);
-    /// The lost pages of all maps.
-    static LOST: AtomicU64 = AtomicU64::new(0);
-
-    pub fn lost_pages() -> u64 {
-        LOST.load(SeqCst)
-    }
 
     impl Entry {
         pub fn new(map: &[u8]) -> &'static Self {
@@ -191,7 +182,7 @@ mod linux {
             }
             next = entry.next.load(Acquire);
         }
-        LOST.fetch_add(u64::from(place.is_some()), SeqCst);
+        super::LOST.fetch_add(u64::from(place.is_some()), SeqCst);
         let page = PAGE.load(SeqCst);
         let at = address / page * page;
         // Replacing a page in the middle of a map splits the map. If the system allows no more maps, all of it is lost.

@@ -45,7 +45,7 @@ impl Blocks {
     /// no block. A block whose request has failed is none: the next reader asks again.
     pub fn covering(&mut self, file: u64, range: &Range<u64>) -> Option<Vec<(u64, Bytes)>> {
         let found = self.files.get(&file)?.covering(range)?;
-        if let Some((failed, _)) = found.iter().find(|(_, block)| block.bytes.has_failed()) {
+        if let Some((failed, _)) = found.iter().find(|(_, block)| matches!(block.bytes.now(), Some(Err(_)))) {
             self.remove(file, failed.start);
             return None;
         }
@@ -87,7 +87,7 @@ impl Blocks {
     /// Drops the blocks that were used longest ago. Blocks that are on their way stay.
     fn evict(&mut self, limit: u64) {
         let all = self.files.iter().flat_map(|(&file, blocks)| blocks.iter().map(move |(at, block)| (file, at, block)));
-        let here = all.filter(|(_, _, block)| block.bytes.is_over());
+        let here = all.filter(|(_, _, block)| block.bytes.now().is_some());
         let mut here: Vec<_> = here.map(|(file, at, block)| (block.used, file, at.start)).collect();
         here.sort_unstable();
         // More than needed, so that this is seldom done.

@@ -4,14 +4,12 @@
 //! removes an object is then simply repeated. A conditional request is refused the second time, because the first one
 //! changed the object. A writer that is refused therefore reads the object, and may find what it wrote itself.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::{GetOptions, ObjectMeta, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
 
-use super::client::Timeouts;
 use super::failure::Kind;
 use super::pending::Pending;
 use super::remote::Remote;
@@ -31,7 +29,7 @@ const PROBE: &str = ".vidrec-probe";
 const PROBES: u32 = 4;
 
 /// A folder in object storage.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Bucket {
     location: PathBuf,
     pub(super) address: Address,
@@ -43,13 +41,6 @@ pub type Tag = UpdateVersion;
 
 fn tag_of(meta: &ObjectMeta) -> Tag {
     Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
-}
-
-/// Leaves out the client, which holds the credentials.
-impl fmt::Debug for Bucket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Bucket").field(&self.location).finish()
-    }
 }
 
 impl Bucket {
@@ -67,7 +58,8 @@ impl Bucket {
         if !what.is_empty() {
             return Err(Error::usage(what).file(location).help(help));
         }
-        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, Timeouts::of_writes(storage.timeout))?;
+        // A server may need long for what it is sent.
+        let remote = Remote::with(&Storage { cache: None, ..storage.clone() }, storage.timeout)?;
         let bucket = Bucket { location: location.to_owned(), address, remote };
         bucket.client()?;
         Ok(bucket)
@@ -97,26 +89,16 @@ impl Bucket {
         })
     }
 
-    /// Reads a range of an object.
-    ///
-    /// # Errors
-    ///
-    /// The request failed, or the object ends before the range does.
+    /// Reads a range of an object, up to the object's end.
     pub fn read_range(&self, name: &str, start: u64, length: u64) -> Result<Vec<u8>> {
-        let Some(end) = start.checked_add(length) else {
-            return Err(Error::limit("the range is too long").file(self.path(name)).at(start));
-        };
+        let end = start.saturating_add(length);
         if length == 0 {
             return Ok(Vec::new());
         }
         let (bytes, _) = self.run(name, Operation::Read, length, move |client, request| async move {
             client.fetch(&request, Part::Range(start..end), None).await
         })?;
-        if bytes.len() as u64 == length {
-            return Ok(bytes);
-        }
-        let e = Error::lost("the object is too short").file(self.path(name)).at(start);
-        Err(e.expected(format!("{length} bytes")).found(format!("{} bytes", bytes.len())))
+        Ok(bytes)
     }
 
     /// Writes an object, and replaces an existing one.
@@ -128,27 +110,13 @@ impl Bucket {
         })
     }
 
-    /// Writes an object if there is none of this name. Returns whether the object now has these bytes. If not,
-    /// another object has the name.
-    pub fn put_once(&self, name: &str, bytes: Vec<u8>) -> Result<bool> {
-        self.put_if(name, bytes, None)
-    }
-
-    /// Replaces the version `of` of an object. Returns whether the object now has these bytes. If not, that version
-    /// no longer exists.
-    pub fn put_instead(&self, name: &str, bytes: Vec<u8>, of: &Tag) -> Result<bool> {
-        self.put_if(name, bytes, Some(of.clone()))
-    }
-
-    fn put_if(&self, name: &str, bytes: Vec<u8>, of: Option<Tag>) -> Result<bool> {
+    /// Replaces the version `of` of an object. With `None`, writes an object if there is none of this name. Returns whether
+    /// the object now has these bytes. If not, that version no longer exists, or another object has the name.
+    pub fn put_if(&self, name: &str, bytes: Vec<u8>, of: Option<Tag>) -> Result<bool> {
         let size = bytes.len() as u64;
         let payload = PutPayload::from(bytes);
-        self.run(
-            name,
-            Operation::Write,
-            size,
-            |client, request| async move { client.put_if(&request, &payload, of).await },
-        )
+        let put = |client: Arc<StoreClient>, request| async move { client.put_if(&request, &payload, of).await };
+        self.run(name, Operation::Write, size, put)
     }
 
     /// Removes an object, if it exists.
@@ -166,47 +134,33 @@ impl Bucket {
     /// Another publisher that probes at the same time can make a store look as if it lacked this support. The
     /// opposite cannot happen. So a store is probed several times before it counts as lacking.
     pub fn has_conditions(&self) -> Result<bool> {
-        let mut is_vacant = true;
         for _ in 0..PROBES {
-            let found = self.probe();
-            let removed = self.remove(PROBE);
-            match found? {
-                // The store does not know conditions.
-                None => return removed.map(|()| false),
-                Some([true, false, false]) => return removed.map(|()| true),
-                Some([is_first, ..]) => is_vacant = is_first,
-            }
-            removed?;
-        }
-        if is_vacant {
-            return Ok(false);
-        }
-        Err(Error::lost("the server keeps refusing an object with a new name").file(self.path(PROBE)))
-    }
-
-    /// Writes three objects of one name. Returns whether the server accepted each, or `None` if it says that it supports
-    /// no conditions.
-    fn probe(&self) -> Result<Option<[bool; 3]>> {
-        let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
-        let mut accepted = [false; 3];
-        for (accepted, (text, of)) in accepted.iter_mut().zip([
-            ("the first object", None),
-            ("the second one", None),
-            ("a third one", Some(no_version)),
-        ]) {
-            let payload = PutPayload::from_static(text.as_bytes());
-            let put = self.run(PROBE, Operation::Write, 0, |client, request| async move {
-                match client.put_if(&request, &payload, of).await {
+            let takes_all = self.run(PROBE, Operation::Write, 0, |client, request| async move {
+                let no_version = Tag { e_tag: Some("\"0\"".into()), version: Some("1".into()) };
+                let put = |text: &'static str, mode| {
+                    let (client, request) = (client.clone(), request.clone());
+                    async move { client.put(&request, &PutPayload::from_static(text.as_bytes()), mode).await }
+                };
+                let probed: Result<bool, FetchError> = async {
+                    put("the first object", PutMode::Overwrite).await?;
+                    let takes_second = put("the second one", PutMode::Create).await?;
+                    Ok(takes_second || put("a third one", PutMode::Update(no_version)).await?)
+                }
+                .await;
+                match probed {
+                    // The store says that it knows no conditions.
                     Err(e) if e.is(Kind::Unsupported) => Ok(None),
-                    other => other.map(Some),
+                    probed => probed.map(Some),
                 }
             });
-            match put? {
-                None => return Ok(None),
-                Some(is_accepted) => *accepted = is_accepted,
+            let removed = self.remove(PROBE);
+            let takes_all = takes_all?;
+            removed?;
+            if takes_all != Some(true) {
+                return Ok(takes_all.is_some());
             }
         }
-        Ok(Some(accepted))
+        Ok(false)
     }
 
     /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
@@ -263,7 +217,7 @@ impl Bucket {
         // Beyond the patience for every request, this allows time for the bytes, and for reads of an object that was
         // in the way.
         let longer = self.remote.patience().saturating_mul(2);
-        let longer = longer.saturating_add(Duration::from_secs(2 * bytes / SLOWEST_BYTES_PER_SECOND));
+        let longer = longer.saturating_add(Duration::from_secs(bytes / SLOWEST_BYTES_PER_SECOND * 2));
         self.remote.wait_for(pending, longer, tick)
     }
 }

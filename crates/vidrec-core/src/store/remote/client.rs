@@ -6,29 +6,23 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
-use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
-};
+use object_store::client::HttpConnector;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
-use reqwest::Certificate;
 
 use super::aws;
-use super::failure::ResponseInfo;
-use super::http_client::{CA_BUNDLE, OPTIONS, RedirectClient, authorities};
+use super::http_client::{CA_BUNDLE, Connector, OPTIONS, authorities};
 use super::hub::{self, Hub};
 use super::url::Address;
-use crate::store::storage::CONDITIONAL_PUT;
+use crate::store::storage::{CONDITIONAL_PUT, Storage};
 use vidrec_format::error::{Error, Result};
 
 /// The interfaces of a store's client, by their use.
@@ -50,17 +44,17 @@ impl StoreApi {
     }
 }
 
-/// Makes the client for the store of `address`.
-pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, times: &Timeouts) -> Result<StoreApi> {
+/// Makes the client for the store of `address`. A request is sent again if the server sends nothing for the time `silence`.
+pub(super) fn connect(address: &Address, storage: &Storage, silence: Duration) -> Result<StoreApi> {
     // If a program has installed another provider in this process, TLS works already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
-    let mut options = options.clone();
+    let mut options = storage.options.clone();
     // A publisher reads this one.
     options.retain(|name, value| !(name == CONDITIONAL_PUT && value == "disabled"));
     // A user who names a location or an endpoint without TLS wants no TLS.
     options.entry("allow_http".to_owned()).or_insert_with(|| "true".to_owned());
-    options.entry("read_timeout".to_owned()).or_insert_with(|| times.silence());
+    options.entry("read_timeout".to_owned()).or_insert_with(|| format!("{} ms", silence.as_millis().max(1)));
     let is_hub = address.scheme == "hf";
     let profile = (address.scheme == "s3").then(aws::Profile::read).transpose()?;
     let of_aws = profile.as_ref().and_then(|_| aws::variable("AWS_CA_BUNDLE"));
@@ -68,6 +62,12 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
     let authorities = bundle.as_deref().map(authorities).transpose()?.unwrap_or_default();
     let connector = Connector { authorities, is_hub };
     let url = &address.store;
+    macro_rules! build {
+        ($builder:expr) => {{
+            let builder = $builder.with_url(url).with_retry(retries(storage.timeout)).with_http_connector(connector);
+            builder.build().map(StoreApi::of).map_err(failed)
+        }};
+    }
     match &*address.scheme {
         "s3" => {
             let given = set(AmazonS3Builder::new(), AmazonS3Builder::with_config, address, &options)?;
@@ -76,21 +76,15 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
                 builder = profile.complete(builder, &given)?;
             }
             // Objects are removed one by one, because not every server can remove several with one request.
-            let builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
-            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
-            builder.build().map(StoreApi::of).map_err(failed)
+            build!(builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true"))
         }
         "gs" => {
             let builder = GoogleCloudStorageBuilder::from_env();
-            let builder = set(builder, GoogleCloudStorageBuilder::with_config, address, &options)?;
-            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
-            builder.build().map(StoreApi::of).map_err(failed)
+            build!(set(builder, GoogleCloudStorageBuilder::with_config, address, &options)?)
         }
         "az" => {
             let builder = MicrosoftAzureBuilder::from_env();
-            let builder = set(builder, MicrosoftAzureBuilder::with_config, address, &options)?;
-            let builder = builder.with_url(url).with_retry(times.retries()).with_http_connector(connector);
-            builder.build().map(StoreApi::of).map_err(failed)
+            build!(set(builder, MicrosoftAzureBuilder::with_config, address, &options)?)
         }
         _ => {
             let settings = is_hub.then(|| hub::settings(take(&mut options, "endpoint"), take(&mut options, "token")));
@@ -101,7 +95,8 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>, tim
             let hub = http.map(|http| Arc::new(Hub { http, endpoint, store: url.clone() }));
             let url = hub.as_ref().map_or_else(|| url.clone(), |hub| hub.files());
             let builder = HttpBuilder::new().with_client_options(client).with_url(url);
-            let store = builder.with_retry(times.retries()).with_http_connector(connector).build().map_err(failed)?;
+            let builder = builder.with_retry(retries(storage.timeout)).with_http_connector(connector);
+            let store = builder.build().map_err(failed)?;
             let lists = hub.clone().map(|hub| hub as Arc<dyn PaginatedListStore>);
             Ok(StoreApi { store: Arc::new(store), parts: None, lists, hub })
         }
@@ -143,103 +138,11 @@ fn set<B, K: FromStr + AsRef<str>>(
     Ok(builder)
 }
 
-tokio::task_local! {
-    /// The response to the request that this task makes.
-    pub(super) static RESPONSE: Arc<Mutex<ResponseInfo>>;
-}
-
-/// Changes what is known of the response to the request that this task makes.
-fn note(change: impl FnOnce(&mut ResponseInfo)) {
-    // The client also sends requests that no task waits for.
-    let _ = RESPONSE.try_with(|response| change(&mut response.lock().unwrap_or_else(PoisonError::into_inner)));
-}
-
-/// Connects as object_store does by default, except for redirects, and watches the answers.
-#[derive(Debug)]
-pub(super) struct Connector {
-    /// Authorities that may sign certificates of servers, beside those of the system.
-    pub authorities: Vec<Certificate>,
-    /// Whether the server is the Hugging Face Hub.
-    pub is_hub: bool,
-}
-
-impl HttpConnector for Connector {
-    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let following = RedirectClient::new(options, &self.authorities, self.is_hub)?;
-        Ok(HttpClient::new(Service { following, is_hub: self.is_hub, contact: AtomicU8::new(0) }))
-    }
-}
-
-#[derive(Debug)]
-struct Service {
-    following: RedirectClient,
-    is_hub: bool,
-    /// Failed connections so far, or [`REACHED`].
-    contact: AtomicU8,
-}
-
-/// The server has answered.
-const REACHED: u8 = u8::MAX;
-/// Connections to a server that has never answered. As a rule, its address is wrong.
-const FIRST_TRIES: u8 = 3;
-
-impl Service {
-    /// Notes that a connection failed. object_store does not repeat errors of unknown kind.
-    fn failed(&self, e: HttpError) -> HttpError {
-        let next = |tries: u8| (tries != REACHED).then_some(tries.saturating_add(1).min(FIRST_TRIES));
-        let is_connect = e.kind() == HttpErrorKind::Connect;
-        let is_last = || self.contact.fetch_update(Relaxed, Relaxed, next).is_ok_and(|n| n + 1 >= FIRST_TRIES);
-        // A certificate that is refused once is refused again.
-        let is_last = is_connect && (format!("{e:?}").contains("InvalidCertificate") || is_last());
-        if is_last { HttpError::new(HttpErrorKind::Unknown, e) } else { e }
-    }
-}
-
-#[async_trait]
-impl HttpService for Service {
-    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        note(|known| known.sent += 1);
-        let response = self.following.send(request).await.map_err(|e| self.failed(e))?;
-        self.contact.store(REACHED, Relaxed);
-        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        note(|known| {
-            known.status = Some(response.status().as_u16());
-            known.region = header("x-amz-bucket-region").or(known.region.take());
-            known.hub_code = self.is_hub.then(|| header("x-error-code").unwrap_or_default());
-        });
-        Ok(response)
-    }
-}
-
-/// Time limits of requests.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Timeouts {
-    /// All tries of a request together, without the time for its bytes.
-    pub timeout: Duration,
-    /// The request is sent again if the server sends nothing for this time.
-    silence: Duration,
-}
-
-impl Timeouts {
-    pub fn of_reads(timeout: Duration) -> Self {
-        Timeouts { timeout, silence: (timeout / 4).min(Duration::from_secs(10)) }
-    }
-
-    /// A server may need long for what it is sent.
-    pub fn of_writes(timeout: Duration) -> Self {
-        Timeouts { timeout, silence: timeout }
-    }
-
-    /// The silence, as an option of a client.
-    pub fn silence(&self) -> String {
-        format!("{} ms", self.silence.as_millis().max(1))
-    }
-
-    /// The policy by which object_store repeats requests.
-    pub fn retries(&self) -> RetryConfig {
-        let longest = Duration::from_secs(5).min(self.timeout / 8).max(Duration::from_millis(1));
-        let (init_backoff, max_backoff) = (Duration::from_millis(100).min(longest), longest);
-        let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
-        RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: self.timeout }
-    }
+/// The policy by which object_store repeats requests, with a limit for all tries of a request together, without the time
+/// for its bytes.
+fn retries(timeout: Duration) -> RetryConfig {
+    let longest = Duration::from_secs(5).min(timeout / 8).max(Duration::from_millis(1));
+    let backoff =
+        BackoffConfig { init_backoff: Duration::from_millis(100).min(longest), max_backoff: longest, base: 2.0 };
+    RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: timeout }
 }

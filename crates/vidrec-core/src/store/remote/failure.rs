@@ -184,8 +184,10 @@ fn on_hub(code: &str, text: &str, status: Option<u16>) -> Failure {
 /// Explains a refused request. `text` is the body of the answer, or ends with it. `region` is the region of the
 /// bucket, if the head of the answer names it.
 pub(super) fn of_answer(text: &str, status: Option<u16>, region: Option<&str>) -> Failure {
+    const REFUSED: &str =
+        "check the credentials, and the right to read or write this object (on S3, s3:GetObject or s3:PutObject)";
     let (what, help) = match status {
-        Some(401 | 403) => ("access was refused", "check the credentials and the right to read this object"),
+        Some(401 | 403) => ("access was refused", REFUSED),
         Some(301 | 307 | 308) => ("the bucket is elsewhere", "check the region and the endpoint"),
         _ => ("the request was refused", "check the region, the endpoint and the credentials"),
     };
@@ -199,8 +201,8 @@ pub(super) fn of_answer(text: &str, status: Option<u16>, region: Option<&str>) -
     let help = match code.unwrap_or_default() {
         _ if region.is_some() => "set the storage option region, or AWS_REGION, to the region of the bucket",
         "AccessDenied" => {
-            "check the credentials, the right to read this object (s3:GetObject), and its name: without the right to \
-             list, a missing object looks the same"
+            "check the credentials, the right to read this object (s3:GetObject) or to write it (s3:PutObject), and its \
+             name: without the right to list, a missing object looks the same"
         }
         _ => help,
     };
@@ -218,12 +220,6 @@ fn refusal(what: &str, status: Option<u16>, said: &str, help: &'static str) -> F
     let status = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
     let what = if said.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {said}") };
     refuse(what, help)
-}
-
-/// Turns the help for a refused read into the help for a refused write.
-pub(super) fn help_to_write(help: &'static str) -> &'static str {
-    let is_about_reading = help.contains("the right to read");
-    if is_about_reading { "check the credentials, and the right to write there (on S3, s3:PutObject)" } else { help }
 }
 
 /// The text of an XML element that contains no elements.

@@ -1,5 +1,6 @@
 //! One version of one object. It is read at ranges, as a file is.
 
+use std::any::Any;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{
@@ -19,6 +20,7 @@ use super::request::{Part, Version};
 use super::url::Address;
 use crate::store::cache::CachedObject;
 use crate::store::per_process::PerProcess;
+use crate::store::read_at::ReadAt;
 use vidrec_format::error::{Error, Result};
 
 use crate::stop;
@@ -191,11 +193,6 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// Rounds a range to whole units.
-    fn units(&self, range: &Range<u64>, unit: u64) -> Range<u64> {
-        range.start / unit * unit..range.end.next_multiple_of(unit).min(self.len())
-    }
-
     /// Returns the range of the request for a range that is read without a plan. It doubles along a sequence of reads.
     fn around(&self, range: &Range<u64>, around: Range<u64>) -> Range<u64> {
         let is_around = around.start <= range.start && around.end >= range.end;
@@ -246,31 +243,13 @@ impl RemoteFile {
         Ok(RangeRequest { file: self.clone(), pending: self.start(range)? })
     }
 
-    /// Forgets the bytes of a range, because they proved wrong: the next read fetches them again.
-    pub fn forget(&self, range: &Range<u64>) {
-        self.remote.blocks().forget(self.number, range);
-        self.kept.iter().for_each(|kept| kept.forget(range));
-    }
-
     /// Whether the cache on disk has all of a range.
     pub fn is_kept(&self, range: &Range<u64>) -> bool {
         self.kept.as_ref().is_some_and(|kept| kept.has(range))
     }
 
-    /// Reads a range of the object into memory that lasts as long as this value. Meant for the parts of an index.
-    pub fn table(&self, range: Range<u64>) -> Result<&[u8]> {
-        // More than one round is needed if another thread forgets what this one has fetched.
-        for _ in 0..4 {
-            if let Some(bytes) = self.tables()?.get(range.clone()) {
-                return Ok(bytes);
-            }
-            self.fetch_tables(std::slice::from_ref(&range))?;
-        }
-        Err(self.fault(&range, "the range did not stay in memory"))
-    }
-
     fn tables(&self) -> Result<&FillOnce> {
-        let place = &self.tables[self.generation()];
+        let place = &self.tables[self.generation.load(Acquire)];
         if let Some(tables) = place.get() {
             return Ok(tables);
         }
@@ -280,15 +259,40 @@ impl RemoteFile {
         }
         Ok(place.get_or_init(|| new))
     }
+}
 
-    /// Fetches parts of tables, so that [`table`](Self::table) finds them. It sends several requests at a time. Each
-    /// asks for a little more than is needed, in proportion to the bytes that were asked for before.
-    pub fn fetch_tables(&self, ranges: &[Range<u64>]) -> Result<()> {
+impl ReadAt for Arc<RemoteFile> {
+    fn len(&self) -> u64 {
+        self.version.length
+    }
+
+    fn slice(&self, range: Range<u64>) -> Result<Option<&[u8]>> {
+        if range.start > range.end || range.end > self.version.length {
+            return Ok(None);
+        }
+        // More than one round is needed if another thread forgets what this one has fetched.
+        for _ in 0..4 {
+            if let Some(bytes) = self.tables()?.get(range.clone()) {
+                return Ok(Some(bytes));
+            }
+            self.prefetch(std::slice::from_ref(&range))?;
+        }
+        Err(Error::lost("the range did not stay in memory").file(&self.location).at(range.start))
+    }
+
+    fn copy(&self, range: Range<u64>, around: &mut dyn FnMut() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        self.read(range, around, buffer)
+    }
+
+    /// Each request asks for a little more than is needed, in proportion to the bytes that were asked for before.
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         let tables = self.tables()?;
         let unit = (self.table_bytes.load(Relaxed) / 16).clamp(PAGE_BYTES, MOST_TABLE_BYTES);
         let unit = unit / PAGE_BYTES * PAGE_BYTES;
         let missing = ranges.iter().filter(|range| range.start < range.end && tables.get((*range).clone()).is_none());
-        let wanted = merged(missing.map(|range| self.units(range, unit)).collect());
+        let units =
+            missing.map(|range| range.start / unit * unit..range.end.next_multiple_of(unit).min(self.version.length));
+        let wanted = merged(units.collect());
         self.table_bytes.fetch_add(wanted.iter().map(|range| range.end - range.start).sum(), Relaxed);
         self.ask(&wanted)?;
         let mut bytes = Vec::new();
@@ -299,24 +303,31 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// The number of times that the tables were forgotten.
-    pub fn generation(&self) -> usize {
+    fn forget(&self, range: &Range<u64>) -> bool {
+        self.remote.blocks().forget(self.number, range);
+        self.kept.iter().for_each(|kept| kept.forget(range));
+        true
+    }
+
+    fn generation(&self) -> usize {
         self.generation.load(Acquire)
     }
 
-    /// Like [`forget`](Self::forget), for all tables of the object. `seen` is the generation in which the wrong bytes
-    /// were read. This is possible only once. Borrowed bytes stay valid. Returns whether it was possible.
-    pub fn forget_tables(&self, seen: usize) -> bool {
+    /// This is possible only once. Borrowed bytes stay valid.
+    fn forget_slices(&self, seen: usize) -> bool {
         let is_first = self.generation.compare_exchange(0, 1, AcqRel, Acquire).is_ok();
         if is_first {
-            self.forget(&(0..self.len()));
+            self.forget(&(0..self.version.length));
         }
         // Another thread may have read the same bytes, and forgotten them first.
         is_first || seen == 0
     }
+}
 
-    fn fault(&self, range: &Range<u64>, what: &str) -> Error {
-        Error::lost(what).file(&self.location).at(range.start)
+impl dyn ReadAt {
+    /// The remote file, if it is one.
+    pub fn remote(&self) -> Option<&Arc<RemoteFile>> {
+        (self as &dyn Any).downcast_ref()
     }
 }
 
@@ -401,11 +412,12 @@ mod tests {
         let remote = Remote::new(&Storage::default()).unwrap();
         let location = PathBuf::from(format!("{}/x", server.url()));
         let file = Opening::start(&remote, &location, false).unwrap().finish().unwrap();
+        let file = Arc::new(file);
         let seen = file.generation();
-        assert_eq!(file.table(0..10_000).unwrap(), [1; 10_000]);
-        assert!(file.forget_tables(seen), "a thread finds that they are wrong");
-        assert!(file.forget_tables(seen), "and another one, which read the same");
-        assert_eq!(file.table(0..10_000).unwrap(), [1; 10_000]);
-        assert!(!file.forget_tables(file.generation()), "but not those that were fetched again");
+        assert_eq!(file.slice(0..10_000).unwrap(), Some(&[1; 10_000][..]));
+        assert!(file.forget_slices(seen), "a thread finds that they are wrong");
+        assert!(file.forget_slices(seen), "and another one, which read the same");
+        assert_eq!(file.slice(0..10_000).unwrap(), Some(&[1; 10_000][..]));
+        assert!(!file.forget_slices(file.generation()), "but not those that were fetched again");
     }
 }

@@ -14,10 +14,14 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
 use object_store::ClientOptions;
-use object_store::client::{ClientConfigKey as Key, HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
+use object_store::client::{
+    ClientConfigKey as Key, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{
     ACCEPT, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
@@ -26,7 +30,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Method, Proxy, StatusCode, Url};
 use tokio::sync::OnceCell;
 
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, Kind, ResponseInfo};
 use vidrec_format::error;
 
 /// The most redirects that one request follows.
@@ -35,6 +39,36 @@ const MOST: usize = 10;
 const MOST_PLACES: usize = 100_000;
 /// The headers that another host may receive: which part of which version is asked for.
 const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE];
+
+tokio::task_local! {
+    /// The response to the request that this task makes.
+    pub(super) static RESPONSE: Arc<Mutex<ResponseInfo>>;
+}
+
+/// Changes what is known of the response to the request that this task makes.
+fn note(change: impl FnOnce(&mut ResponseInfo)) {
+    // The client also sends requests that no task waits for.
+    let _ = RESPONSE.try_with(|response| change(&mut response.lock().unwrap_or_else(PoisonError::into_inner)));
+}
+
+/// Connects as object_store does by default, except for redirects, and watches the answers.
+#[derive(Debug)]
+pub(super) struct Connector {
+    /// Authorities that may sign certificates of servers, beside those of the system.
+    pub authorities: Vec<Certificate>,
+    /// Whether the server is the Hugging Face Hub.
+    pub is_hub: bool,
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let names = Resolver::default();
+        let http = HttpClient::new(client(options, &self.authorities, names.clone())?);
+        let headers = options.get_default_headers().cloned().unwrap_or_default();
+        let (is_public, failures, places) = (OnceCell::new(), AtomicU64::new(0), self.is_hub.then(Mutex::default));
+        Ok(HttpClient::new(RedirectClient { http, names, is_public, headers, places, failures }))
+    }
+}
 
 /// Sends requests, and follows the redirects of requests that only read.
 #[derive(Debug)]
@@ -48,18 +82,41 @@ pub(super) struct RedirectClient {
     headers: HeaderMap,
     /// The places of the files, if this is for the Hugging Face Hub at one commit.
     places: Option<Mutex<HashMap<Url, Place>>>,
+    /// Failed connections so far; [`REACHED`] or more once the server has answered.
+    failures: AtomicU64,
+}
+
+const REACHED: u64 = 1 << 32;
+/// Connections to a server that has never answered. As a rule, its address is wrong.
+const FIRST_TRIES: u64 = 3;
+
+#[async_trait]
+impl HttpService for RedirectClient {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        note(|known| known.sent += 1);
+        let response = self.send(request).await.map_err(|e| self.failed(e))?;
+        self.failures.store(REACHED, Relaxed);
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        note(|known| {
+            known.status = Some(response.status().as_u16());
+            known.region = header("x-amz-bucket-region").or(known.region.take());
+            known.hub_code = self.places.is_some().then(|| header("x-error-code").unwrap_or_default());
+        });
+        Ok(response)
+    }
 }
 
 impl RedirectClient {
-    /// The client trusts `authorities` beside those of the system.
-    pub fn new(options: &ClientOptions, authorities: &[Certificate], is_hub: bool) -> object_store::Result<Self> {
-        let names = Resolver::default();
-        let http = HttpClient::new(client(options, authorities, names.clone())?);
-        let headers = options.get_default_headers().cloned().unwrap_or_default();
-        Ok(RedirectClient { http, names, is_public: OnceCell::new(), headers, places: is_hub.then(Mutex::default) })
+    /// Notes that a connection failed. object_store does not repeat errors of unknown kind.
+    fn failed(&self, e: HttpError) -> HttpError {
+        // A certificate that is refused once is refused again.
+        let is_refused = || format!("{e:?}").contains("InvalidCertificate");
+        let is_last = || (FIRST_TRIES..REACHED).contains(&(self.failures.fetch_add(1, Relaxed) + 1));
+        let is_final = e.kind() == HttpErrorKind::Connect && (is_refused() || is_last());
+        if is_final { HttpError::new(HttpErrorKind::Unknown, e) } else { e }
     }
 
-    pub async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         request.headers_mut().extend(self.headers.clone());
         let location = Url::parse(&request.uri().to_string()).map_err(|_| refused(NO_URL))?;
         let Some(places) = &self.places else { return Ok(self.follow(&location, request).await?.0) };
@@ -102,14 +159,11 @@ impl RedirectClient {
                     false => is_public_host(&place.url).await,
                 };
             }
-            if is_guarded {
+            if is_guarded && next.host_str() != location.host_str() {
+                self.names.guard(&next).map_err(refused)?;
+            } else if is_guarded && self.is_public.get() == Some(&false) {
                 // There may be open connections to the location's own host, for which its name is not resolved again.
-                let allowed = match next.host_str() == location.host_str() {
-                    true if self.is_public.get() == Some(&false) => Err(PRIVATE),
-                    true => Ok(()),
-                    false => self.names.guard(&next),
-                };
-                allowed.map_err(refused)?;
+                return Err(refused(PRIVATE));
             }
             count += 1;
             if count > MOST {
@@ -243,9 +297,6 @@ fn host(url: &Url) -> &str {
     url.host_str().unwrap_or_default().trim_matches(['[', ']'])
 }
 
-/// The most other hosts to which one server may redirect its clients.
-const MOST_HOSTS: usize = 1000;
-
 /// Asks the system for addresses, and keeps the names that must not lead to private ones. Those of proxies may.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Resolver(Arc<Mutex<HashSet<String>>>);
@@ -256,11 +307,7 @@ impl Resolver {
         if host(url).parse().is_ok_and(|address| !is_public(address)) {
             return Err(PRIVATE);
         }
-        let mut guarded = self.guarded();
-        if guarded.len() >= MOST_HOSTS && !guarded.contains(host(url)) {
-            return Err(TOO_MANY);
-        }
-        guarded.insert(host(url).to_owned());
+        self.guarded().insert(host(url).to_owned());
         Ok(())
     }
 
@@ -318,8 +365,8 @@ fn client(options: &ClientOptions, authorities: &[Certificate], names: Resolver)
     builder.build().map_err(failed)
 }
 
-fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> object_store::Error {
-    object_store::Error::Generic { store: "HTTP client", source: e.into() }
+pub(super) fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> object_store::Error {
+    object_store::Error::Generic { store: "HTTP", source: e.into() }
 }
 
 /// Reads a file of PEM certificates.
@@ -333,11 +380,9 @@ pub(super) fn authorities(path: &Path) -> error::Result<Vec<Certificate>> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::atomic::AtomicUsize;
 
-    use async_trait::async_trait;
-    use object_store::client::{HttpRequestBody, HttpService};
+    use object_store::client::HttpRequestBody;
 
     use super::*;
 
@@ -366,7 +411,8 @@ mod tests {
     fn follow(routes: &[(&'static str, &'static str)], location: &str) -> (Option<String>, usize) {
         let server = Server { routes: routes.iter().copied().collect(), ..Server::default() };
         let (http, names, is_public) = (HttpClient::new(server.clone()), Resolver::default(), OnceCell::new());
-        let following = RedirectClient { http, names, is_public, headers: HeaderMap::new(), places: None };
+        let (headers, failures) = (HeaderMap::new(), AtomicU64::new(0));
+        let following = RedirectClient { http, names, is_public, headers, places: None, failures };
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = location.parse().unwrap();
         let answer = crate::store::remote::pending::runtime().unwrap().block_on(following.send(request));
@@ -451,9 +497,6 @@ mod tests {
             for (host, public) in [("localhost", false), ("8.8.8.8", true), ("[::1]", false), ("0x7f.1", false)] {
                 assert_eq!(is_public_host(&url(host)).await, public, "{host}");
             }
-            (2..MOST_HOSTS).for_each(|i| names.guard(&url(&format!("{i}.example"))).unwrap());
-            assert_eq!(names.guard(&url("more.example")), Err(TOO_MANY));
-            assert_eq!(names.guard(&url("cdn.example")), Ok(()), "one that is known");
         });
     }
 

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::aws::variable;
+use super::http_client::failed;
 use vidrec_format::error;
 
 /// The start of all stores on the Hub.
@@ -170,10 +171,6 @@ pub(super) fn is_pinned(store: &str) -> bool {
 
 fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
-fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::Generic { store: "Hub", source: e.into() }
 }
 
 /// The address of the Hub, without a slash at the end, and the headers of all requests to it. The options take

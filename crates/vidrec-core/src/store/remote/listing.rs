@@ -9,7 +9,7 @@ use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use super::pending::Pending;
 use super::remote::Remote;
 use super::request::Version;
-use super::request::{FetchError, Request, StoreClient};
+use super::request::{Request, StoreClient};
 use super::url::Address;
 use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
@@ -28,6 +28,7 @@ pub struct ListedObject {
 /// A list of the objects below a location, in the order of their keys or, if the store keeps to none, of its server.
 pub struct Listing {
     remote: Arc<Remote>,
+    lists: Arc<dyn PaginatedListStore>,
     location: PathBuf,
     address: Address,
     /// The object after which the list begins.
@@ -47,12 +48,12 @@ impl Listing {
     pub fn begin(location: &Path, storage: &Storage, after: Option<&str>) -> Result<Self> {
         let address = Address::of(location)?;
         let remote = Remote::new(&Storage { cache: None, ..storage.clone() })?;
-        if remote.client(&address)?.api.lists.is_none() {
+        let Some(lists) = remote.client(&address)?.api.lists.clone() else {
             let e = Error::usage("web servers do not list their files").file(location);
             return Err(e.help("name the videos in a manifest on this machine"));
-        }
+        };
         let after = after.map(|name| below(&address) + name);
-        Ok(Listing { remote, location: location.to_owned(), address, after, token: None, ended: false })
+        Ok(Listing { remote, lists, location: location.to_owned(), address, after, token: None, ended: false })
     }
 
     /// Returns the next objects, about a thousand; `None` at the end of the list.
@@ -82,12 +83,16 @@ impl Listing {
         let request = Request::read(&self.location, &self.address.key, 0);
         let options =
             PaginatedListOptions { offset: self.after.clone(), page_token: self.token.take(), ..Default::default() };
-        let client = client.clone();
-        let found = Pending::start(async move { page(&client, &request, &prefix, &options).await })?;
+        let (client, lists, asked) = (client.clone(), self.lists.clone(), prefix.clone());
+        let found = Pending::start(async move {
+            let asked = Some(&*asked).filter(|prefix| !prefix.is_empty());
+            let found = client.run(&request, || lists.list_paginated(asked, options.clone())).await?;
+            Ok((found.result.objects, found.page_token))
+        })?;
         let (objects, token) = self.remote.wait(&found)?;
         self.ended = token.is_none();
         self.token = token;
-        Ok(objects)
+        Ok(objects.into_iter().filter_map(|meta| listed(meta, &prefix)).collect())
     }
 }
 
@@ -95,20 +100,6 @@ impl Listing {
 fn below(address: &Address) -> String {
     let folder = address.key.as_ref();
     if folder.is_empty() { String::new() } else { format!("{folder}/") }
-}
-
-async fn page(
-    client: &StoreClient,
-    request: &Request,
-    prefix: &str,
-    options: &PaginatedListOptions,
-) -> Result<(Vec<ListedObject>, Option<String>), FetchError> {
-    let missing = || request.failed("the server has no lists", "name the videos in a manifest", 1);
-    let lists: &Arc<dyn PaginatedListStore> = client.api.lists.as_ref().ok_or_else(missing)?;
-    let asked = Some(prefix).filter(|prefix| !prefix.is_empty());
-    let found = client.run(request, || lists.list_paginated(asked, options.clone())).await?;
-    let listed = found.result.objects.into_iter().filter_map(|meta| listed(meta, prefix));
-    Ok((listed.collect(), found.page_token))
 }
 
 fn listed(meta: ObjectMeta, prefix: &str) -> Option<ListedObject> {

@@ -67,16 +67,6 @@ impl<T: Clone + Send + Sync + 'static> Pending<T> {
         self.result.peek().cloned().or_else(|| self.result.clone().now_or_never())
     }
 
-    /// Whether there is nothing to wait for.
-    pub fn is_over(&self) -> bool {
-        self.result.peek().is_some() || self.result.clone().now_or_never().is_some()
-    }
-
-    /// Whether the request has failed.
-    pub fn has_failed(&self) -> bool {
-        self.is_over() && self.result.peek().is_some_and(|result| result.is_err())
-    }
-
     /// Waits until the result is here, the time is up, or the thread's work is stopped. Returns whether it is here.
     ///
     /// It parks the thread, and does not enter the runtime, which a thread of the caller's own runtime must not do.
@@ -112,9 +102,9 @@ mod tests {
             });
             assert_eq!(pending.now().unwrap().unwrap(), 7);
             let never = Pending::<u8>::start(std::future::pending()).unwrap();
-            assert!(!never.is_over_within(Duration::from_millis(1)) && !never.has_failed());
+            assert!(!never.is_over_within(Duration::from_millis(1)) && never.now().is_none());
             never.abort();
-            assert!(never.is_over_within(Duration::from_secs(60)) && never.has_failed());
+            assert!(never.is_over_within(Duration::from_secs(60)) && never.now().is_some_and(|result| result.is_err()));
         });
     }
 }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::blocks::Blocks;
 use super::client;
-use super::client::Timeouts;
+use super::hub;
 use super::pending::Pending;
 use super::request::{Part, Version};
 use super::request::{Request, StoreClient, if_found};
 use super::url::Address;
 use crate::stop;
-use crate::store::cache::{self, CachedObject, DiskCache};
+use crate::store::cache::{CachedObject, DiskCache};
 use crate::store::per_process::PerProcess;
 use crate::store::storage::Counters;
 use crate::store::storage::RemoteStats;
@@ -28,7 +28,8 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Remote {
     storage: Storage,
-    times: Timeouts,
+    /// The time after which a request is sent again if the server sends nothing.
+    silence: Duration,
     pub(super) counters: Arc<Counters>,
     /// The most bytes of blocks in memory.
     memory_bytes: AtomicU64,
@@ -54,17 +55,16 @@ pub fn memory_for(ahead_bytes: u64) -> u64 {
 
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
-        Self::with(storage, Timeouts::of_reads(storage.timeout))
+        Self::with(storage, (storage.timeout / 4).min(Duration::from_secs(10)))
     }
 
-    /// Creates one with other limits of time.
-    pub(super) fn with(storage: &Storage, times: Timeouts) -> Result<Arc<Self>> {
-        let limit = |dir: &PathBuf| storage.cache_bytes.map_or_else(|| cache::default_limit(dir), Ok);
-        let open = |dir: &PathBuf| DiskCache::open(dir, limit(dir)?);
+    /// Creates one that waits so long for a silent server.
+    pub(super) fn with(storage: &Storage, silence: Duration) -> Result<Arc<Self>> {
+        let open = |dir: &PathBuf| DiskCache::open(dir, storage.cache_bytes);
         let cache = storage.cache.as_ref().map(open).transpose()?;
         let memory_bytes = AtomicU64::new(storage.memory_bytes);
         let (counters, clients, blocks) = Default::default();
-        Ok(Arc::new(Remote { storage: storage.clone(), times, counters, memory_bytes, clients, blocks, cache }))
+        Ok(Arc::new(Remote { storage: storage.clone(), silence, counters, memory_bytes, clients, blocks, cache }))
     }
 
     /// The most bytes of blocks in memory.
@@ -88,7 +88,7 @@ impl Remote {
 
     /// The most bytes that the cache on disk may hold; `None` without a cache.
     pub fn cache_limit(&self) -> Option<u64> {
-        self.cache.as_ref().map(|cache| cache.limit())
+        self.cache.as_ref().map(|cache| cache.limit)
     }
 
     /// An object in the cache on disk, if there is a cache.
@@ -104,11 +104,12 @@ impl Remote {
 
     /// The first reason why the cache could not keep something.
     pub fn cache_failure(&self) -> Option<&str> {
-        self.counters.cache_failure()
+        self.counters.cache_failure.get().map(String::as_str)
     }
 
     pub fn stats(&self) -> RemoteStats {
-        self.counters.snapshot(self.blocks().held())
+        let (held_bytes, most_held_bytes) = self.blocks().held();
+        RemoteStats { held_bytes, most_held_bytes, ..*self.counters.stats.lock() }
     }
 
     /// The longest time that a read may take, including all tries.
@@ -127,9 +128,9 @@ impl Remote {
         if let Some(client) = clients().get(&address.store) {
             return Ok(client.clone());
         }
-        let client = client::connect(address, &self.storage.options, &self.times)?;
+        let client = client::connect(address, &self.storage, self.silence)?;
         let mut client = Arc::new(StoreClient::new(client, self.counters.clone(), self.storage.timeout));
-        if let Some(hub) = client.api.hub.clone().filter(|_| !address.is_of_commit()) {
+        if let Some(hub) = client.api.hub.clone().filter(|_| !hub::is_pinned(&address.store)) {
             let (asking, request) = (client.clone(), Request::read(Path::new(&address.store), &address.key, 0));
             let commit = Pending::start(async move { asking.run(&request, || hub.commit()).await })?;
             client = self.client(&address.at(&self.wait(&commit)?))?;
@@ -173,7 +174,7 @@ impl Remote {
                 return Err(e);
             }
         }
-        self.counters.waited(begin.elapsed());
+        self.counters.stats.lock().network_wait_seconds += begin.elapsed().as_secs_f64();
         let none = || Error::lost(format!("a request had no result for {} s", most.as_secs()));
         pending.now().ok_or_else(none)?.map_err(|e| e.error())
     }

@@ -17,9 +17,10 @@ use object_store::{Attribute, GetOptions, GetRange, ObjectMeta};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::client::{RESPONSE, StoreApi};
-use super::failure::{Failure, Kind, ResponseInfo, cause, explain, failing, help_to_write, passing, refuse};
-use crate::store::storage::{Counters, add};
+use super::client::StoreApi;
+use super::failure::{Failure, Kind, ResponseInfo, cause, explain, failing, passing, refuse};
+use super::http_client::RESPONSE;
+use crate::store::storage::Counters;
 use vidrec_format::allocation;
 use vidrec_format::error::Error;
 
@@ -51,9 +52,11 @@ pub(super) struct Request {
 }
 
 /// The kind of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Operation {
     /// It asks about an object, or for its bytes.
+    #[strum(to_string = "fetch")]
     Read,
     Write,
     Remove,
@@ -64,25 +67,15 @@ pub(super) enum Operation {
 pub(crate) struct FetchError {
     /// `None` if the request was not finished.
     request: Option<Box<Request>>,
-    range: Option<Range<u64>>,
     failure: Failure,
-    tries: u64,
+    pub(super) tries: u64,
 }
 
 impl FetchError {
     /// The error for those who wait for a request that ended without an answer.
     pub(super) fn lost() -> Self {
         let failure = refuse("the request was not finished", "try again");
-        FetchError { request: None, range: None, failure, tries: 0 }
-    }
-
-    pub(super) fn at(self, range: Range<u64>) -> Self {
-        FetchError { range: Some(range), ..self }
-    }
-
-    /// The number of tries.
-    pub(super) fn tries(&self) -> u64 {
-        self.tries
+        FetchError { request: None, failure, tries: 0 }
     }
 
     pub(super) fn is(&self, kind: Kind) -> bool {
@@ -91,19 +84,12 @@ impl FetchError {
 
     /// Converts this into vidrec's error type.
     pub fn error(&self) -> Error {
-        // The first bytes are asked for with the file itself.
-        let range = self.range.as_ref().filter(|range| range.start > 0);
-        let place = range.map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
-        let operation = match self.request.as_ref().map(|request| request.operation) {
-            Some(Operation::Write) => "write",
-            Some(Operation::Remove) => "remove",
-            _ => "fetch",
-        };
+        let operation = self.request.as_ref().map_or(Operation::Read, |request| request.operation);
         let Failure { what, help, kind } = &self.failure;
         let e = match kind {
             Kind::NotFound => Error::missing("there is no such object"),
-            _ => Error::lost(format!("could not {operation}{tries}: {place}{what}")),
+            _ => Error::lost(format!("could not {operation}{tries}: {what}")),
         };
         self.request.iter().fold(e.help(*help), |e, request| e.file(&request.location))
     }
@@ -128,17 +114,14 @@ impl Request {
     }
 
     fn ended(&self, failure: Failure, tries: u64) -> FetchError {
-        FetchError { request: Some(Box::new(self.clone())), range: None, failure, tries }
+        FetchError { request: Some(Box::new(self.clone())), failure, tries }
     }
 
     /// Rewords a failure for a request that does not read.
-    fn worded(&self, mut failure: Failure) -> Failure {
+    fn worded(&self, failure: Failure) -> Failure {
         if self.operation == Operation::Write && failure.kind == Kind::NotFound {
             let what = failure.what.replace("there is no such object", "there is no such bucket");
             return refuse(what, "check its name; vidrec does not create buckets");
-        }
-        if self.operation != Operation::Read {
-            failure.help = help_to_write(failure.help);
         }
         failure
     }
@@ -176,8 +159,8 @@ impl StoreClient {
             let response = Arc::new(Mutex::new(ResponseInfo::default()));
             let one = timeout_at(until, RESPONSE.scope(response.clone(), make())).await;
             let answer = response.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            add(&self.counters.requests, answer.sent);
-            add(&self.counters.retries, answer.sent.saturating_sub(u64::from(tries == 0)));
+            self.counters.stats.lock().requests += answer.sent;
+            self.counters.stats.lock().retries += answer.sent.saturating_sub(u64::from(tries == 0));
             tries += answer.sent;
             let failure = match one {
                 Ok(Ok(given)) => return Ok(given),
@@ -248,9 +231,12 @@ impl StoreClient {
         version: Option<&Version>,
     ) -> Result<(Vec<u8>, ObjectMeta), FetchError> {
         let found = self.run(request, || self.fetch_once(&request.key, &part, version)).await;
-        found.map_err(|e| match part {
-            Part::Range(range) => e.at(range),
-            Part::Whole(_) => e,
+        found.map_err(|mut e| {
+            // The first bytes are asked for with the file itself.
+            if let Part::Range(Range { start: start @ 1.., end }) = part {
+                e.failure.what = format!("bytes {start} to {end}: {}", e.failure.what).into();
+            }
+            e
         })
     }
 
@@ -299,7 +285,7 @@ impl StoreClient {
                 passing(format!("the answer broke off after {} of {wanted} bytes: {cause}", bytes.len()))
             })?;
             let chunk = chunk.as_ref();
-            add(&self.counters.fetched_bytes, chunk.len() as u64);
+            self.counters.stats.lock().fetched_bytes += chunk.len() as u64;
             let left = wanted - bytes.len() as u64;
             if chunk.len() as u64 > left {
                 return Err(

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::bucket::Bucket;
 use super::failure::Kind;
 use super::pending::Pending;
-use super::request::{FetchError, Operation, Request, StoreClient, if_found};
+use super::request::{Operation, Request, StoreClient, if_found};
 use crate::stop;
 use crate::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::allocation;
@@ -93,9 +93,7 @@ struct PartsUpload<'a> {
 impl<'a> PartsUpload<'a> {
     fn begin(bucket: &'a Bucket, name: &'a str, progress: Progress<'_>) -> Result<Self> {
         let client = bucket.client()?;
-        let Some(store) = client.api.parts.clone() else {
-            return Err(Error::usage("the store does not support uploads in parts").file(bucket.path(name)));
-        };
+        let store = client.api.parts.clone().ok_or_else(|| Error::internal("a web server that is written to"))?;
         let (request, of_request, parts) = (bucket.request(name, Operation::Write, 0)?, client.clone(), store.clone());
         let id =
             Pending::start(async move { of_request.run(&request, || parts.create_multipart(&request.key)).await })?;
@@ -143,15 +141,14 @@ impl<'a> PartsUpload<'a> {
         let (client, request) = (self.client.clone(), self.bucket.request(self.name, Operation::Write, 0)?);
         let (store, id, parts) = (self.store.clone(), self.id.clone(), self.done.clone());
         let completed = Pending::start(async move {
-            let completed = client.run(&request, || store.complete_multipart(&request.key, &id, parts.clone())).await;
-            match completed {
-                // The answer to an earlier try was lost: the object exists, and the parts are gone.
-                Err(e) if e.is(Kind::NotFound) && e.tries() > 1 && has_length(&client, &request, length).await? => {
-                    Ok(())
-                }
+            match client.run(&request, || store.complete_multipart(&request.key, &id, parts.clone())).await {
                 Err(e) if e.is(Kind::NotFound) => {
-                    let what = "the server lost the uploaded parts";
-                    Err(request.failed(what, "run the same command again", e.tries()))
+                    // If the answer to an earlier try was lost, the object exists, and the parts are gone.
+                    let look = Request { operation: Operation::Read, ..request.clone() };
+                    let is_there = e.tries > 1 && client.look(&look).await?.is_some_and(|found| found.size == length);
+                    let lost =
+                        || request.failed("the server lost the uploaded parts", "run the same command again", e.tries);
+                    is_there.then_some(()).ok_or_else(lost)
                 }
                 other => other.map(drop),
             }
@@ -185,11 +182,6 @@ impl<'a> PartsUpload<'a> {
         let late = || Error::interrupted("the server did not answer in time");
         self.bucket.wait(&aborted, 0, Some(&mut || if begin.elapsed() < most { Ok(()) } else { Err(late()) }))
     }
-}
-
-async fn has_length(client: &StoreClient, request: &Request, length: u64) -> Result<bool, FetchError> {
-    let request = Request { operation: Operation::Read, ..request.clone() };
-    Ok(client.look(&request).await?.is_some_and(|found| found.size == length))
 }
 
 /// The length of the parts of an object. It is larger than usual if there would be too many parts.

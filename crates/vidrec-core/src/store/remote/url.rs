@@ -63,11 +63,6 @@ impl Address {
         Ok(Address { store, scheme: scheme.to_owned(), key })
     }
 
-    /// Whether the objects of the store may change: whether it is no commit of the Hugging Face Hub.
-    pub fn is_of_commit(&self) -> bool {
-        hub::is_pinned(&self.store)
-    }
-
     /// The same object at a commit of the Hugging Face Hub.
     pub fn at(&self, commit: &str) -> Self {
         Address { store: hub::at(&self.store, commit), ..self.clone() }

@@ -189,5 +189,5 @@ fn length_of_whole(dir: &Path, item: &Item, go_on: &mut dyn FnMut() -> Result<()
     };
     let map = MappedFile::open(&path)?;
     let sha256 = RecordsDigest::default().finish(&map, [0; 32], go_on)?;
-    Ok((item.prove(&path, sha256).is_ok() && map.lost() == 0).then_some(length))
+    Ok((item.prove(&path, sha256).is_ok() && map.prove_whole(&path).is_ok()).then_some(length))
 }

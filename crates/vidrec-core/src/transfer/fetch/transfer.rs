@@ -120,7 +120,7 @@ fn copy(
 /// proves the whole file.
 fn reopen(path: &Path, length: u64, from_scratch: bool, tick: &mut dyn FnMut() -> Result<()>) -> Result<DigestedFile> {
     let mut file = AtomicFile::reopen(path)?;
-    file.keep();
+    file.temporary.keep = true;
     let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
     loop {
         let count = if from_scratch { 0 } else { file.read(&mut buffer)? };
@@ -143,14 +143,7 @@ fn reopen(path: &Path, length: u64, from_scratch: bool, tick: &mut dyn FnMut() -
 fn finish(mut copy: DigestedFile, item: &Item) -> Result<Temporary> {
     copy.file.sync()?;
     let mut temporary = copy.file.seal();
-    match item.prove(temporary.path(), copy.digest.finalize().into()) {
-        Ok(()) => {
-            temporary.keep();
-            Ok(temporary)
-        }
-        Err(e) => {
-            temporary.discard();
-            Err(e)
-        }
-    }
+    let proven = item.prove(&temporary.path, copy.digest.finalize().into());
+    temporary.keep = proven.is_ok();
+    proven.map(|()| temporary)
 }

@@ -70,12 +70,10 @@ impl Place {
             self.bucket.put(OUTDATED, note)?;
         }
         let bytes = listing.to_vec();
-        let is_done = match &self.there {
-            _ if self.options.storage.has_one_publisher() => self.bucket.put(FILE_NAME, bytes).map(|()| true),
-            Some((_, tag)) => self.bucket.put_instead(FILE_NAME, bytes, tag),
-            None => self.bucket.put_once(FILE_NAME, bytes),
-        };
-        if is_done? {
+        if self.options.storage.has_one_publisher() {
+            return self.bucket.put(FILE_NAME, bytes);
+        }
+        if self.bucket.put_if(FILE_NAME, bytes, self.there.as_ref().map(|(_, tag)| tag.clone()))? {
             return Ok(());
         }
         let e = is_there("another data set was published here in the meantime", self.bucket.location());

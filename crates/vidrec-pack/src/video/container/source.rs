@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::video::error::{Stage, VideoError};
-use vidrec_core::store::disk::regular_file::{Links, try_open_regular};
+use vidrec_core::store::disk::regular_file::{Links, try_open};
 use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
 use vidrec_format::{header, recordio};
@@ -91,7 +91,7 @@ impl Seek for FileCursor {
 
 /// Opens a file and returns it with its length; `None` if it is not a regular file.
 pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
-    match try_open_regular(path, Links::Follow)? {
+    match try_open(path, Links::Follow, File::options().read(true))? {
         Ok(file) => file.metadata().map(|meta| Some((file, meta.len()))),
         Err(_) => Ok(None),
     }
