@@ -2,7 +2,7 @@
 //! numbers, for a kernel on another device that computes the same bits.
 
 use super::axis::{Axis, Samples};
-use super::colors::{Channels, Conversion, Planar};
+use super::colors::{Channels, Conversion};
 use super::plane_tables::PlaneTables;
 use super::spec::{DecodedForm, PictureSpec, UNIT, View};
 use vidrec_jpeg::{Pixels, Region, RgbRows, Scale};
@@ -40,7 +40,7 @@ impl Kernel {
     /// Creates tables that take `view` out of frames of `frame` (width, height) pixels.
     pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
         let channels = target.channels.count();
-        let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
+        let conversion = |is_ycc| Conversion::new(is_ycc, &target.matrix, target.channels, UNIT);
         // A picture that is not resized has the levels of a decode to RGB. They come from libjpeg's arithmetic, or
         // from libjpeg itself.
         let copy = target.channels == Channels::Rgb && view.x.is_copy() && view.y.is_copy();
@@ -49,12 +49,12 @@ impl Kernel {
         let exact = RgbRows::new(crop, frame).filter(|_| copy && pixels == Pixels::Ycc420);
         let rgb = (copy && exact.is_none()) || pixels == Pixels::Other;
         let (form, levels, step) = if rgb {
-            (DecodedForm::Rgb, conversion(Planar::Rgb), 1)
+            (DecodedForm::Rgb, conversion(false), 1)
         } else if exact.is_some() {
-            (DecodedForm::Planes(Scale::Full), conversion(Planar::Rgb), 1)
+            (DecodedForm::Planes(Scale::Full), conversion(false), 1)
         } else {
             let scale = scale(view, target.reducing_gap);
-            (DecodedForm::Planes(scale), conversion(Planar::YCbCr), scale.step())
+            (DecodedForm::Planes(scale), conversion(true), scale.step())
         };
         let planes = if levels.needs_chroma(channels) { 3 } else { 1 };
         let first = PlaneTables::new(target, view, frame, step, Samples::Full);
@@ -127,7 +127,7 @@ impl ExportedTables {
             for plane in 0..tables.planes.min(2) {
                 let PlaneTables { columns, rows, .. } = tables.of_plane(plane);
                 let at = Self::AXES + 6 * plane;
-                to.axis(at, columns.axis());
+                to.axis(at, &columns.axis);
                 to.axis(at + 3, &rows.axis());
             }
         }
