@@ -437,9 +437,8 @@ impl Engine {
         let help = match self.options.last {
             _ if samples == 0 => "the data set is empty, or all its clips are skipped",
             LastBatch::Drop => "make batches smaller, or keep smaller ones: last = keep",
-            _ => {
-                "there are fewer samples, in all or in each bucket, than ranks: train with fewer ranks, or use fewer buckets"
-            }
+            _ if samples < u64::from(world) => "there are fewer samples than ranks: train with fewer ranks",
+            _ => "each bucket has fewer samples than there are ranks: train with fewer ranks, or use fewer buckets",
         };
         let e = Error::usage(format!("there is no batch: {samples} samples, batches of {clips} on {world} ranks"));
         Err(e.help(help))
