@@ -251,8 +251,9 @@ impl<T: BatchBuffer> Producer<T> {
             return Ok(());
         }
         for epoch in epochs.range {
-            let (left_out, stats) = (engine.schedule.left_out(epoch), &mut engine.counters.lock());
-            stats.samples_left_out = stats.samples_left_out.max(left_out);
+            let left_out = engine.schedule.left_out(epoch);
+            let count = |most: &mut u64| *most = left_out.max(*most);
+            count(&mut engine.counters.lock().samples_left_out);
             let mut k = epochs.first;
             while k < engine.schedule.batches_in(epoch) {
                 if stop::is_stopped() {
