@@ -88,7 +88,7 @@ impl Workload {
     fn fill(&self, set: &Dataset, cache: &DecodedCache) -> Result<()> {
         for side in [self.size, 224] {
             let (scale, ratio) = ((1.0, 1.0), (0.01, 100.0));
-            let crop = Crop::RandomResized { size: (side, side), scale, ratio, reducing_gap: 1.125 };
+            let crop = Crop::RandomResized { size: (side, side), scale, ratio };
             let options = LoaderOptions { crop, ..self.options(Some(cache.clone())) };
             epoch(&Loader::new(set, options)?, 0)?;
         }

@@ -62,7 +62,7 @@ fn train_and_test(train: &Path, val: &Path) -> Result<Outcome> {
     let options =
         LoaderOptions { frames: Frames::uniform(8), crop: whole, dtype: Dtype::F32, ..LoaderOptions::default() };
     // A mirrored clip moves the other way, so there is no flip here: it would change the label.
-    let crop = Crop::RandomResized { size: (side, side), scale: (0.6, 1.0), ratio: (0.8, 1.25), reducing_gap: 1.125 };
+    let crop = Crop::RandomResized { size: (side, side), scale: (0.6, 1.0), ratio: (0.8, 1.25) };
     let training = LoaderOptions { crop, order: Order::Shuffled, seed: 1, ..options.clone() };
     let train_loader = Loader::new(&train, training)?;
     let val_loader = Loader::new(&val, options)?;

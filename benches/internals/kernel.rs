@@ -52,28 +52,28 @@ impl KernelBench {
 
     /// Makes one picture of f32, plane by plane, on one of [`machines`](Self::machines).
     pub fn f32(&mut self, machine: usize) -> f32 {
-        let slot = PictureBuffer::planes(&mut self.out, 3);
+        let slot = PictureBuffer::planes(&mut self.out);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.out[0]
     }
 
     /// Makes one picture of f16, plane by plane.
     pub fn f16(&mut self, machine: usize) -> f16 {
-        let slot = PictureBuffer::planes(&mut self.halves, 3);
+        let slot = PictureBuffer::planes(&mut self.halves);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.halves[0]
     }
 
     /// Makes one picture of bf16, plane by plane.
     pub fn bf16(&mut self, machine: usize) -> bf16 {
-        let slot = PictureBuffer::planes(&mut self.brain, 3);
+        let slot = PictureBuffer::planes(&mut self.brain);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.brain[0]
     }
 
     /// Makes one picture of u8, pixel by pixel.
     pub fn u8(&mut self, machine: usize) -> u8 {
-        let slot = PictureBuffer::pixels(&mut self.levels, 3);
+        let slot = PictureBuffer::Pixels(&mut self.levels);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.levels[0]
     }
@@ -89,5 +89,5 @@ fn run<S: SampleType>(
     let pitch = FRAME.0 as usize;
     let planes = planes.each_ref().map(Vec::as_slice);
     let frame = DecodedPart { planes, pitches: [pitch, pitch / 2, pitch / 2], origin: (0, 0) };
-    pass::run_on(Machine::all()[machine], kernel, &frame, scratch, slot);
+    pass::run(Machine::all()[machine], kernel, &frame, scratch, slot);
 }

@@ -43,6 +43,7 @@ class SampleKeywords(TypedDict, total=False):
 
     frames: FramesGiven
     crop: CropGiven
+    reducing_gap: float
     flip: float
     color: Optional[ColorJitter]
     channels: Channels

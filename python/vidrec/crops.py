@@ -35,7 +35,6 @@ class _Resized(_Crop):
 
     size: Size
     resize: Resize = None
-    reducing_gap: float = 1.125
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,8 +48,6 @@ class CenterCrop(_Resized):
     resize : int or (int, int), optional
         Length to which the shorter side of the frame is resized first, or a range from which it is drawn for each clip.
         Default: the frame as it is.
-    reducing_gap : float, default 1.125
-        How much larger than the picture a frame is decoded at least, where that is faster; infinity turns that off.
 
     Examples
     --------
@@ -65,7 +62,7 @@ class RandomCrop(_Resized):
 
     Parameters
     ----------
-    size, resize, reducing_gap
+    size, resize
         As :class:`CenterCrop` takes them.
 
     Examples
@@ -87,8 +84,6 @@ class RandomResizedCrop(_Crop):
         Least and greatest area, as a fraction of the frame's.
     ratio : (float, float), default (3 / 4, 4 / 3)
         Least and greatest width over height.
-    reducing_gap : float, default 1.125
-        As :class:`CenterCrop` takes it.
 
     Examples
     --------
@@ -99,7 +94,6 @@ class RandomResizedCrop(_Crop):
     size: Size
     scale: Tuple[float, float] = (0.08, 1.0)
     ratio: Tuple[float, float] = (3 / 4, 4 / 3)
-    reducing_gap: float = 1.125
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,8 +106,6 @@ class MultiScaleCrop(_Crop):
         Side of the pictures, or height and width.
     fixed : bool, default False
         Whether the part is at one of 13 fixed places, rather than at any.
-    reducing_gap : float, default 1.125
-        As :class:`CenterCrop` takes it.
 
     Examples
     --------
@@ -123,7 +115,6 @@ class MultiScaleCrop(_Crop):
 
     size: Size
     fixed: bool = False
-    reducing_gap: float = 1.125
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,7 +123,7 @@ class ThreeCrop(_Resized):
 
     Parameters
     ----------
-    size, resize, reducing_gap
+    size, resize
         As :class:`CenterCrop` takes them.
 
     Examples
@@ -155,8 +146,6 @@ class Cover(_Crop):
         the same.
     random : bool, default False
         Whether the part is at a random place, rather than in the middle.
-    reducing_gap : float, default 1.125
-        As :class:`CenterCrop` takes it.
 
     Examples
     --------
@@ -167,7 +156,6 @@ class Cover(_Crop):
     size: Optional[Size] = None
     sizes: Optional[Sequence[Tuple[int, int]]] = None
     random: bool = False
-    reducing_gap: float = 1.125
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,8 +176,6 @@ class SmartResize(_Crop):
         ``int(128000 * 28 * 28 * 0.9)``. It lowers ``max_pixels``, but not below 1.05 times ``min_pixels``. Default: no limit.
     per_video : bool, default False
         Whether ``min_pixels`` is of all pictures of a sample together, as in Qwen3-VL, rather than of each.
-    reducing_gap : float, default 1.125
-        As :class:`CenterCrop` takes it.
 
     Examples
     --------
@@ -202,12 +188,9 @@ class SmartResize(_Crop):
     max_pixels: int = 768 * 28 * 28
     total_pixels: Optional[int] = None
     per_video: bool = False
-    reducing_gap: float = 1.125
 
     @classmethod
-    def qwen3_vl(
-        cls, *, shortest_edge: int = 4096, longest_edge: int = 25165824, max_video_tokens: int = 768, reducing_gap: float = 1.125
-    ) -> SmartResize:
+    def qwen3_vl(cls, *, shortest_edge: int = 4096, longest_edge: int = 25165824, max_video_tokens: int = 768) -> SmartResize:
         """The rule of Qwen3-VL: that of ``Qwen3VLVideoProcessor`` of transformers with ``cap_pixels_per_frame=True``.
 
         Parameters
@@ -216,8 +199,6 @@ class SmartResize(_Crop):
             The ``size`` of the processor: least and greatest number of pixels of all pictures of a sample together.
         max_video_tokens : int, default 768
             Most tokens of a picture, of 32 by 32 pixels each.
-        reducing_gap : float, default 1.125
-            As :class:`CenterCrop` takes it.
 
         Examples
         --------
@@ -230,7 +211,6 @@ class SmartResize(_Crop):
             max_pixels=max_video_tokens * 32 * 32,
             total_pixels=longest_edge // 2,
             per_video=True,
-            reducing_gap=reducing_gap,
         )
 
 

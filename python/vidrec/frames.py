@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Optional, Union
 
 from ._values import Value
-from .words import Draws, ShortClips, Start, WindowPad
+from .words import ShortClips, Start, WindowPad
 
 Rate = Union[float, str, None]
 
@@ -33,7 +33,6 @@ class _Spread(_Frames):
 
     count: int
     short: ShortClips = "repeat"
-    draws: Draws = "rotate"
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,12 +43,10 @@ class Uniform(_Spread):
     ----------
     count : int
         Frames of a sample.
-    short : {"repeat", "pad", "skip", "error"}, default "repeat"
-        What happens to a clip with fewer frames than a sample needs: frames come more than once; zeros fill it up; the
-        clip is in no epoch; or the loader is not made. ``frame_mask`` is False for repeated and padded frames.
+    short : {"repeat", "pad", "skip"}, default "repeat"
+        What happens to a clip with fewer frames than a sample needs: frames come more than once; zeros fill it up; or the
+        clip is in no epoch. ``frame_mask`` is False for repeated and padded frames.
         :meth:`vidrec.Loader.stats` counts these clips, and a warning names them once.
-    draws : {"rotate", "all"}, default "rotate"
-        If several draws of each video were packed: one per epoch, in turn; or all, each a sample of its own.
 
     Examples
     --------
@@ -66,8 +63,8 @@ class Random(_Spread):
     ----------
     count : int
         Frames of a sample.
-    short, draws : str
-        As :class:`Uniform` takes them.
+    short : str
+        As :class:`Uniform` takes it.
 
     Examples
     --------
@@ -91,8 +88,8 @@ class Run(_Frames):
         Frames, or ticks of ``fps``, from one to the next.
     at : {"random", "center"}, default "random"
         Where it begins: at random, elsewhere in each epoch; or so that it is in the middle.
-    short, draws : str
-        As :class:`Uniform` takes them.
+    short : str
+        As :class:`Uniform` takes it.
 
     Examples
     --------
@@ -105,7 +102,6 @@ class Run(_Frames):
     stride: int = 1
     at: Start = "random"
     short: ShortClips = "repeat"
-    draws: Draws = "rotate"
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,8 +124,8 @@ class Windows(_Frames):
         each frame, or every ``hop``-th, and ``frame_mask`` is False for frames beyond the clip. With ``"edge"`` the clip's
         first or last frame is in their place, and tracks have their first or last value where their mask is False. With
         ``"zero"`` both are 0.
-    short, draws : str
-        As :class:`Uniform` takes them. With a ``pad``, no clip is too short.
+    short : str
+        As :class:`Uniform` takes it. With a ``pad``, no clip is too short.
 
     Examples
     --------
@@ -149,7 +145,6 @@ class Windows(_Frames):
     past: int = 0
     pad: WindowPad = "drop"
     short: ShortClips = "repeat"
-    draws: Draws = "rotate"
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,8 +159,8 @@ class Views(_Frames):
         Frames of a sample.
     fps, stride
         As :class:`Run` takes them.
-    short, draws : str
-        As :class:`Uniform` takes them.
+    short : str
+        As :class:`Uniform` takes it.
 
     Examples
     --------
@@ -178,7 +173,6 @@ class Views(_Frames):
     fps: Rate = None
     stride: int = 1
     short: ShortClips = "repeat"
-    draws: Draws = "rotate"
 
 
 @dataclass(frozen=True, repr=False)
@@ -194,8 +188,6 @@ class AllFrames(_Frames):
         Most frames of a sample; a longer clip is sampled down, evenly. Default: no limit.
     fps : float, int or str, optional
         Frames per second of presentation time, whatever rate is stored. A rate above the stored one is an error.
-    draws : {"rotate", "all"}, default "rotate"
-        As :class:`Uniform` takes it.
 
     Examples
     --------
@@ -205,7 +197,6 @@ class AllFrames(_Frames):
 
     max: Optional[int] = None
     fps: Rate = None
-    draws: Draws = "rotate"
 
 
 Frames = Union[Uniform, Random, Run, Windows, Views, AllFrames]

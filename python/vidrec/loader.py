@@ -77,6 +77,8 @@ class Loader(Generic[B]):
         Which frames of each clip. A number is :class:`Uniform`. Default: all, and every clip must have the same number.
     crop : int, (int, int), CenterCrop, RandomCrop, RandomResizedCrop, MultiScaleCrop, ThreeCrop, Cover or SmartResize, default 224
         Which part of a frame becomes the picture, and how large that is. A side, or height and width, is :class:`CenterCrop`.
+    reducing_gap : float, default 1.125
+        How much larger than the picture a frame is decoded at least, where that is faster; infinity turns that off.
     flip : float, default 0.0
         Probability that a clip is mirrored.
     color : ColorJitter, optional

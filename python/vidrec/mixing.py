@@ -18,7 +18,6 @@ from .errors import UsageError
 from .frames import Uniform
 from .own_options import CropGiven, FramesGiven, Own, whole_form
 from .tracks import TrackWindow
-from .words import MixLabels
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,11 +84,11 @@ def mix(
     samples_per_epoch: Optional[int] = None,
     window: int = 1000,
     schedule: Sequence[Tuple[int, Mapping[str, float]]] = (),
-    labels: MixLabels = "joined",
 ) -> Mix:
     """Mix several data sets, each with a weight, for a :class:`Loader`.
 
-    They may differ in classes and sizes, and be anywhere. Any ``window`` samples in a row have each source as often as
+    They may differ in classes and sizes, and be anywhere. Classes are joined by name, as :func:`merge` does;
+    :func:`relabel` gives a data set other labels first. Any ``window`` samples in a row have each source as often as
     its weight says, rounded down or up. The clips of a source are shuffled, those of a remote one in blocks, and each
     comes once before any comes again. Everything is a function of the place in the stream, so that a run resumes exactly
     on any number of ranks.
@@ -108,9 +107,6 @@ def mix(
         Weights of all sources from some samples on: ``[(100_000, {"kinetics": 0.5, "ssv2": 0.5})]``. Samples are counted
         over all ranks and epochs from 0, not batches, so that a run may go on with other batches. One from 0 on replaces
         the weights of ``sources``.
-    labels : {"joined", "separate"}, default "joined"
-        ``"joined"``: classes are joined by name, as :func:`merge` does. ``"separate"``: the labels of each source begin
-        behind those of the one before. :func:`relabel` gives a data set other labels first.
 
     Returns
     -------
@@ -132,7 +128,7 @@ def mix(
     >>> loader.stats().sources["right"].samples
     6
     """
-    return Mix._make(sources, samples_per_epoch, window, schedule, labels)
+    return Mix._make(sources, samples_per_epoch, window, schedule)
 
 
 class Mix:
@@ -152,17 +148,17 @@ class Mix:
         raise TypeError("vidrec.mix makes mixes")
 
     @classmethod
-    def _make(cls, sources: Any, samples_per_epoch: Any, window: Any, schedule: Any, labels: Any) -> Mix:
+    def _make(cls, sources: Any, samples_per_epoch: Any, window: Any, schedule: Any) -> Mix:
         self = object.__new__(cls)
         given = {name: _source(name, source) for name, source in sources.items()}
         self.names, self.sources = list(given), {name: source.data for name, source in given.items()}
         steps = [(_count("schedule", step, 0), _weights(given)) for step, given in schedule]
         samples = None if samples_per_epoch is None else _count("samples_per_epoch", samples_per_epoch, 1)
         window = min(_count("window", window, 1), 2**32 - 1)
-        options = {"samples_per_epoch": samples, "window": window, "schedule": steps, "labels": labels, "own": own_options(given)}
+        options = {"samples_per_epoch": samples, "window": window, "schedule": steps, "own": own_options(given)}
         named = [(name, source.data._inner, source.weight) for name, source in given.items()]
         self._inner = _vidrec.Mix(named, json.dumps(options))
-        self._recipe = (given, samples, window, _steps(steps), labels)
+        self._recipe = (given, samples, window, _steps(steps))
         return self
 
     def __reduce__(self) -> Tuple[Any, ...]:

@@ -54,7 +54,7 @@ FindingKind = Literal[
 """What a check finds: ``only`` and ``skip`` of :func:`vidrec.check`."""
 
 # Of loading.
-ShortClips = Literal["repeat", "pad", "skip", "error"]
+ShortClips = Literal["repeat", "pad", "skip"]
 """What happens to a clip with too few frames: ``short`` of :class:`vidrec.Uniform` and others."""
 Start = Literal["random", "center"]
 """Where a run of frames begins: ``at`` of :class:`vidrec.Run`."""
@@ -70,8 +70,6 @@ Dtype = Literal["uint8", "float16", "bfloat16", "float32"]
 """Type of a sample: ``dtype`` of :class:`vidrec.Loader`."""
 Layout = Literal["BTCHW", "BCTHW", "BTHWC", "channels_last_3d"]
 """Order of dimensions and of memory: ``layout`` of :class:`vidrec.Loader`."""
-Draws = Literal["rotate", "all"]
-"""Which draws of a video an epoch has: ``draws`` of :class:`vidrec.Uniform` and others."""
 Last = Literal["keep", "drop", "wrap", "pad"]
 """What happens to clips that do not fill a batch: ``last`` of :class:`vidrec.Loader`."""
 OnBadFrame = Literal["error", "substitute"]
@@ -86,5 +84,3 @@ TrackScaling = Literal["mean_std", "min_max", "quantiles"]
 """How a normalization follows from statistics: :meth:`vidrec.results.TrackStats.normalize`."""
 TrackAnchor = Literal["current", "last", "each"]
 """From which frame a window counts: ``anchor`` of :func:`vidrec.track`."""
-MixLabels = Literal["joined", "separate"]
-"""The labels of a mix: ``labels`` of :func:`vidrec.mix`."""

@@ -45,7 +45,7 @@ fn resized_pictures_are_those_of_an_independent_resize() {
     let decoded = image::load_from_memory(&file("s444.png")).unwrap().into_rgb8();
     for size in [(24, 16), (80, 70)] {
         let ratio = 53.0 / 37.0;
-        let crop = Crop::RandomResized { size, scale: (1.0, 1.0), ratio: (ratio, ratio), reducing_gap: 1.125 };
+        let crop = Crop::RandomResized { size, scale: (1.0, 1.0), ratio: (ratio, ratio) };
         let batch =
             loader(&dir, LoaderOptions { crop, layout: Layout::Bthwc, ..options(1, size) }).batch(0, 0).unwrap();
         let expected = image::imageops::resize(&decoded, size.0, size.1, image::imageops::FilterType::Triangle);

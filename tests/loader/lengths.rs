@@ -88,9 +88,6 @@ fn short_clips_meet_the_same_fate_with_every_temporal_rule() {
         assert_eq!((skip.stats().skipped_clips, skip.batches_per_epoch()), (2, 1), "{frames:?}");
         assert!(skip.warnings()[0].contains("skipped"));
         assert_eq!(epoch(&skip, 0)[0].clips, [1]);
-
-        let e = refused(&dir, with(ShortClips::Error));
-        assert!(e.contains("clip 0") && e.contains("4 frames or more") && e.contains("2 frames"), "{e}");
     }
 }
 
@@ -199,33 +196,6 @@ fn what_fits_no_bucket_is_refused_by_name() {
     let padded = LoaderOptions { last: LastBatch::Pad, ..any(None, &[4, 16], Some(32)) };
     let shapes: Vec<_> = epoch(&loader(&dir, padded), 0).iter().map(|b| b.shape()[..2].to_vec()).collect();
     assert_eq!(shapes, [[8, 4], [2, 16]].map(Vec::from));
-}
-
-#[test]
-fn frames_that_are_smaller_than_the_pictures_are_named() {
-    let (_folder, dir) = clips_with(&[(2, (24, 16)), (2, (40, 15))], |_| "{}".into());
-    let warned = |crop, words: Option<&str>| {
-        let warnings =
-            loader(&dir, LoaderOptions { crop, frames: Frames::uniform(2), ..options(1, (8, 8)) }).warnings();
-        assert_eq!(warnings.len(), usize::from(words.is_some()), "{warnings:?}");
-        assert!(warnings.iter().zip(words).all(|(warning, words)| warning.contains(words)), "{warnings:?}");
-    };
-    let from_24x16 =
-        Some("the frames of clip 0 are smaller than the pictures and are enlarged, from 24x16 to 30x20 pixels");
-    let crops: [fn((u32, u32)) -> Crop; 3] = [Crop::center, Crop::random_resized, |size| Crop::cover(size, true)];
-    for crop in crops {
-        warned(crop((20, 20)), from_24x16);
-        warned(crop((16, 16)), None);
-    }
-    // A range begins at its least side, and what one asks for is enlarged as well.
-    warned(Crop::center((8, 8)).with_resize(Some((15, 30))), None);
-    warned(Crop::center((8, 8)).with_resize(Some((20, 30))), from_24x16);
-    // Each clip has the size that is its own.
-    warned(Crop::cover_sizes([(24, 16), (16, 16)], false), None);
-    warned(Crop::smart_resize(4, 16 * 25, 4000), Some("from 24x16 to"));
-    // All ranks see the same, and the first says it.
-    let second = LoaderOptions { rank: (1, 2), ..options(1, (20, 20)) };
-    assert!(loader(&dir, second).warnings().iter().all(|warning| !warning.contains("smaller")));
 }
 
 /// What a rank gets in an epoch: for each batch its shape, its clips with their masks, and how many count on all ranks.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix, MixLabels,
+    Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, LoaderState, Meta, Mix,
     MixOptions, Normalize, OnBadFrame, OwnOptions, ShortClips, Writer, WriterOptions,
 };
 
@@ -195,40 +195,31 @@ fn what_was_used_of_each_source_follows_from_the_place() {
 }
 
 #[test]
-fn labels_are_joined_or_separate() {
+fn labels_are_joined() {
     let sources = Sources::new();
     // The label of each clip in the stream, by its class.
-    let labels = |labels: MixLabels| {
-        let mix = sources.mix([1.0; 3], MixOptions { labels, ..of_30() }).unwrap();
-        let stream = rest(&Loader::mix(&mix, ranked(5, 0, 1)).unwrap(), 1);
-        let mut found: Vec<(String, String, i64)> = Vec::new();
-        for (source, clip, label, _) in stream {
-            let (at, ordinal) = mix.place(clip).unwrap();
-            assert_eq!(at, source as usize);
-            let class = mix.sources()[at].clip(ordinal).unwrap().class().unwrap();
-            found.push((mix.names()[at].clone(), class, label));
-        }
-        found.sort();
-        found.dedup();
-        let found = found.into_iter().map(|(source, class, label)| format!("{source}/{class} {label}"));
-        (found.collect::<Vec<_>>(), mix.classes().join(" "))
-    };
-    let joined = ["big/run 0", "big/sit 1", "small/push 2", "small/run 0", "tiny/fall 3"];
-    assert_eq!(labels(MixLabels::Joined), (joined.map(String::from).into(), "run sit push fall".into()));
-    let separate = ["big/run 0", "big/sit 1", "small/push 2", "small/run 3", "tiny/fall 4"];
-    let names = "big/run big/sit small/push small/run tiny/fall";
-    assert_eq!(labels(MixLabels::Separate), (separate.map(String::from).into(), names.into()));
+    let mix = sources.mix([1.0; 3], of_30()).unwrap();
+    let stream = rest(&Loader::mix(&mix, ranked(5, 0, 1)).unwrap(), 1);
+    let mut found = Vec::new();
+    for (source, clip, label, _) in stream {
+        let (at, ordinal) = mix.place(clip).unwrap();
+        assert_eq!(at, source as usize);
+        let class = mix.sources()[at].clip(ordinal).unwrap().class().unwrap();
+        found.push(format!("{}/{class} {label}", mix.names()[at]));
+    }
+    found.sort();
+    found.dedup();
+    assert_eq!(found, ["big/run 0", "big/sit 1", "small/push 2", "small/run 0", "tiny/fall 3"]);
+    assert_eq!(mix.classes(), ["run", "sit", "push", "fall"]);
 }
 
 #[test]
-fn plain_integers_stay_or_are_shifted_and_do_not_go_with_names() {
+fn plain_integers_stay_and_do_not_go_with_names() {
     let (_a, a) = packed(&[1; 4], (16, 16), &[], 0);
     let (_b, b) = packed(&[1; 4], (16, 16), &[], 700);
     let (_named, named) = packed(&[1; 4], (16, 16), &["x", "y"], 900);
     let [a, b, named] = [a, b, named].map(|dir| Dataset::open(dir).unwrap());
-    let mix = |labels, second: &Dataset| {
-        Mix::new([("a", a.clone(), 1.0), ("b", second.clone(), 1.0)], MixOptions { labels, ..of_30() })
-    };
+    let mix = |second: &Dataset| Mix::new([("a", a.clone(), 1.0), ("b", second.clone(), 1.0)], of_30());
     let labels = |mix: &Mix| {
         let mut labels: Vec<_> =
             rest(&Loader::mix(mix, ranked(5, 0, 1)).unwrap(), 1).iter().map(|g| (g.0, g.2)).collect();
@@ -236,10 +227,8 @@ fn plain_integers_stay_or_are_shifted_and_do_not_go_with_names() {
         labels.dedup();
         labels
     };
-    assert_eq!(labels(&mix(MixLabels::Joined, &b).unwrap()), [(0, 0), (0, 1), (1, 0), (1, 1)]);
-    assert_eq!(labels(&mix(MixLabels::Separate, &b).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
-    assert_eq!(labels(&mix(MixLabels::Separate, &named).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
-    assert!(mix(MixLabels::Joined, &named).unwrap_err().to_string().contains("have no class names"));
+    assert_eq!(labels(&mix(&b).unwrap()), [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    assert!(mix(&named).unwrap_err().to_string().contains("have no class names"));
 }
 
 #[test]
@@ -428,9 +417,4 @@ fn options_of_a_source_that_make_no_sense_are_named() {
     assert!(e.contains("option flip") && e.contains("source \"small\""), "{e}");
     let e = refused("tiny", OwnOptions { normalize: Some(Normalize::IMAGENET), ..OwnOptions::default() });
     assert!(e.contains("bytes cannot be normalized") && e.contains("source \"tiny\""), "{e}");
-    let e = refused(
-        "tiny",
-        OwnOptions { frames: Some(Frames::uniform(9).with_short(ShortClips::Error)), ..OwnOptions::default() },
-    );
-    assert!(e.contains("shorter than a sample") && e.contains("source \"tiny\""), "{e}");
 }

@@ -25,11 +25,12 @@ CHOICES = {
         vidrec.CenterCrop((24, 36)),
         vidrec.RandomCrop(33),
         vidrec.RandomResizedCrop(29),
-        vidrec.RandomResizedCrop((12, 18), reducing_gap=1.0),
+        vidrec.RandomResizedCrop((12, 18)),
         vidrec.MultiScaleCrop(27),
         vidrec.ThreeCrop(24),
         vidrec.Cover(20),
     ],
+    "reducing_gap": [1.125, 1.0],
     "flip": [0.0, 0.5],
     "color": [None, vidrec.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4), vidrec.ColorJitter(grayscale=1.0)],
     "channels": ["rgb", "gray", "ycbcr"],
@@ -173,7 +174,7 @@ def test_damaged_tiles_have_the_verdict_of_the_processor(ds, tmp_path):
             dataset = folder_of_frames(tmp_path / str(trial), [changed(draw.choice(jpegs), draw)])
         except AssertionError:
             continue
-        options = {"frames": 1, "crop": vidrec.CenterCrop(draw.choice([72, (8, 12), 36]), reducing_gap=1.0)}
+        options = {"frames": 1, "crop": vidrec.CenterCrop(draw.choice([72, (8, 12), 36])), "reducing_gap": 1.0}
         found, wanted = (outcome(vidrec.Loader(dataset, 1, **options, **more)) for more in ({"device": DEVICE}, {}))
         assert found == wanted, trial
         kinds.append(isinstance(wanted, list))

@@ -18,7 +18,7 @@ from vidrec import _options, _vidrec, track
 
 # Each class, as it is written and as it prints.
 WRITTEN = [
-    "Uniform(count=8, short='pad', draws='all')",
+    "Uniform(count=8, short='pad')",
     "Random(count=8)",
     "Run(count=16, fps=12.5, stride=2, at='center')",
     "Windows(count=2, stride=5, past=1, pad='edge')",
@@ -64,7 +64,7 @@ def test_values_print_as_they_are_written():
 WRONG = [
     (lambda: Uniform(0), "loader option frames: expected 1 or more, found 0"),
     (lambda: Uniform(True), "loader option frames: invalid type: boolean `true`"),
-    (lambda: Uniform(8, short="maybe"), "loader option frames: unknown variant `maybe`, expected one of `repeat`, `pad`, `skip`, `error`"),
+    (lambda: Uniform(8, short="maybe"), "loader option frames: unknown variant `maybe`, expected one of `repeat`, `pad`, `skip`"),
     (lambda: Run(8, fps=0), "loader option frames: the frame rate is out of range"),
     (lambda: CenterCrop(0), "loader option crop: size: expected sides of 1 to 65500"),
     (lambda: Cover(), "loader option crop: Cover has either a size or sizes"),
@@ -96,14 +96,14 @@ def test_only_the_first_value_comes_without_a_name():
 
 def test_options_are_json():
     told = json.loads(_options.to_json(_options.Options(frames=8), False))
-    assert told["frames"] == {"Uniform": {"count": 8, "short": "repeat", "draws": "rotate"}}
+    assert told["frames"] == {"Uniform": {"count": 8, "short": "repeat"}}
     assert told["prefetch"] == {"batches": 4, "bytes": "1GiB", "readahead": 4}
     assert not {"output", "pin_memory", "order", "normalize", "tracks"} & set(told), "what is not given is not told"
-    more = dict(frames=Run(8, fps=12.5), crop=Cover(sizes=[(48, 64), (64, 48)], reducing_gap=float("inf")), layout="channels_last_3d")
+    more = dict(frames=Run(8, fps=12.5), crop=Cover(sizes=[(48, 64), (64, 48)]), reducing_gap=float("inf"), layout="channels_last_3d")
     more.update(order=[3, 0], tracks={"state": track(steps=5), "action": track(steps=range(-2, 3))})
     told = json.loads(_options.to_json(_options.Options(**more), False, 1, 2))
     assert told["frames"]["Run"]["fps"] == "12.5" and told["order"] == [3, 0] and told["rank"] == [1, 2]
-    assert told["layout"] == "BTHWC" and told["crop"]["Cover"]["reducing_gap"] > 1e300
+    assert told["layout"] == "BTHWC" and told["reducing_gap"] > 1e300
     assert told["tracks"]["state"]["steps"] == 5 and told["tracks"]["action"]["steps"] == [-2, 3]
     assert json.loads(_options.to_json(_options.Options(shuffle=True), True))["shuffle"] is False
 
@@ -126,13 +126,13 @@ def test_a_loader_prints_how_it_was_made(train, monkeypatch):
 
 # Each class is in one of these, and each form of a value.
 ASKED = [
-    dict(frames=Uniform(8, short="pad", draws="all"), crop=CenterCrop([48, 64], resize=96), flip=0.5, seed=2**63, order=Blocks(3, window=2)),
+    dict(frames=Uniform(8, short="pad"), crop=CenterCrop([48, 64], resize=96), flip=0.5, seed=2**63, order=Blocks(3, window=2)),
     dict(frames=vidrec.Random(3), crop=vidrec.RandomCrop(32, resize=(40, 50)), dtype="float16", normalize=Normalize([0.5, 0.25, 0.125], 0.5), order=[3, 1, 2]),
     dict(frames=Run(3, fps=2.5, at="center"), crop=vidrec.RandomResizedCrop(32, scale=(0.5, 1)), order=vidrec.Weighted(np.arange(12)), on_bad_frame="substitute"),
     dict(frames=vidrec.Windows(2, hop=3), crop=vidrec.MultiScaleCrop(32, fixed=True), order=vidrec.Homes(block=2, window=3, homes=4, exchange=0.1), rank=(0, 2)),
     dict(frames=vidrec.Views(3, count=2, fps="5/2"), crop=vidrec.ThreeCrop(32), fields=["video.codec"], layout="channels_last_3d", output="numpy"),
     dict(frames=vidrec.AllFrames(max=8), crop=Cover(sizes=[(48, 64), (64, 48)]), batching=vidrec.TokenBudget(8192, patch=[2, 16, 16], buckets=[8]), last="pad"),
-    dict(frames=vidrec.AllFrames(), crop=Cover(32, reducing_gap=float("inf")), batching=Buckets([8]), color=ColorJitter(grayscale=0.2), threads=1),
+    dict(frames=vidrec.AllFrames(), crop=Cover(32), reducing_gap=float("inf"), batching=Buckets([8]), color=ColorJitter(grayscale=0.2), threads=1),
     dict(frames=vidrec.AllFrames(), crop=vidrec.SmartResize(14, min_pixels=196, max_pixels=9800), batching=vidrec.FrameBudget(64, buckets=[8]), dtype="bfloat16"),
 ]
 ASKED[-1].update(normalize=KINETICS, channels="gray", prefetch=Prefetch(2, bytes="1GiB"))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use vidrec::order::{Order, Weights};
-use vidrec::{Batching, Dataset, Draws, Frames, Loader, LoaderOptions};
+use vidrec::{Batching, Dataset, Frames, Loader, LoaderOptions};
 
 use crate::common::data_set_server::{Served, epoch, storage, with_memory};
 use crate::common::options;
@@ -124,10 +124,8 @@ fn ranks_and_draws() {
     let (local, remote) = (served.local(), served.open().unwrap());
     assert_eq!((remote.draws(), remote.len()), (2, 10));
     for rank in 0..2 {
-        for draws in [Draws::Rotate, Draws::All] {
-            let o = LoaderOptions { rank: (rank, 2), frames: Frames::all().with_draws(draws), ..options(2, (24, 16)) };
-            same(&format!("{rank} {draws:?}"), &local, &remote, &of_order(Order::Shuffled, o));
-        }
+        let o = LoaderOptions { rank: (rank, 2), frames: Frames::all(), ..options(2, (24, 16)) };
+        same(&format!("{rank}"), &local, &remote, &of_order(Order::Shuffled, o));
     }
 }
 

@@ -75,7 +75,7 @@ pub struct SampleParams {
 pub struct Batch {
     /// The data, row-major in [`shape`](Self::shape).
     pub data: BatchData,
-    /// The label of each clip; -1 for none. In a mix, the labels follow [`MixLabels`](super::MixLabels).
+    /// The label of each clip; -1 for none. In a mix, it is that of [`Mix::classes`](super::Mix::classes).
     pub labels: Vec<i64>,
     /// The ordinal of each clip in the data set. In a [`Mix`](super::Mix), ordinals count the clips of all
     /// sources, one source after another.

@@ -46,7 +46,7 @@ pub struct JpegFrame {
     pub colors: ColorMatrix,
     /// The normalization of float values; a mean of 0 and a standard deviation of 1 for none.
     pub normalize: Normalize,
-    /// See [`Crop::reducing_gap`](super::Crop).
+    /// See [`LoaderOptions::reducing_gap`](super::LoaderOptions::reducing_gap).
     pub(crate) reducing_gap: f64,
     /// The part of the frame that becomes the picture, as the loader's own kernel has it.
     pub(crate) view: View,

@@ -1,7 +1,6 @@
 //! Several data sets from which a loader takes samples in given shares.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,20 +31,17 @@ pub struct MixOptions {
     /// Changes of the weights. Each has the sample from which it applies, and a weight for each source, by name.
     /// Samples are counted from 0 over all ranks and epochs. Default: none.
     pub schedule: Vec<(u64, Vec<(String, f64)>)>,
-    /// The rule for labels. Default [`MixLabels::Joined`].
-    pub labels: MixLabels,
     /// Options of the loader that some sources have of their own, by name. Default: none.
     pub own: BTreeMap<String, OwnOptions>,
 }
 
 impl Default for MixOptions {
     fn default() -> Self {
-        let (schedule, labels, own) = (Vec::new(), MixLabels::Joined, BTreeMap::new());
-        MixOptions { samples_per_epoch: None, window: 1000, schedule, labels, own }
+        MixOptions { samples_per_epoch: None, window: 1000, schedule: Vec::new(), own: BTreeMap::new() }
     }
 }
 
-/// Several data sets with weights, for [`Loader::mix`](crate::loader::Loader::mix). Cloning is cheap.
+/// Several data sets with weights, for [`Loader::mix`](crate::loader::Loader::mix).
 ///
 /// The sources may differ in classes, sizes and location. Each sample of a source comes once before any comes
 /// again ([`Mixed`] has the rule). Clips are numbered through: those of the first source, then those of the
@@ -82,19 +78,19 @@ impl Default for MixOptions {
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Mix(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
+pub struct Mix {
     shares: Shares,
     sets: Vec<Dataset>,
     all: Dataset,
     /// The number of the first clip of each source.
     starts: Vec<u64>,
     samples_per_epoch: Option<u64>,
-    labels: LabelMaps,
+    /// Class names by label; empty where there are none.
+    classes: Vec<String>,
+    /// The label by old label, of each source. Labels of a source without a list do not change.
+    labels: Vec<Vec<u32>>,
     /// The options of each source of its own.
-    own: Vec<OwnOptions>,
+    pub(super) own: Vec<OwnOptions>,
 }
 
 impl Mix {
@@ -110,7 +106,7 @@ impl Mix {
         sources: impl IntoIterator<Item = (N, Dataset, f64)>,
         options: MixOptions,
     ) -> Result<Self> {
-        let MixOptions { samples_per_epoch, window, schedule, labels, mut own } = options;
+        let MixOptions { samples_per_epoch, window, schedule, mut own } = options;
         let (mut weights, mut sets) = (Vec::new(), Vec::new());
         for (name, set, weight) in sources {
             if set.is_empty() {
@@ -128,56 +124,53 @@ impl Mix {
             starts.push(start);
             start + set.len()
         });
-        let labels = match labels {
-            MixLabels::Joined => LabelMaps::joined(&sets)?,
-            MixLabels::Separate => LabelMaps::separate(shares.names(), &sets)?,
-        };
+        let (classes, labels) = joined_classes(&sets)?;
         let each_own = shares.names().iter().map(|name| own.remove(name).unwrap_or_default()).collect();
         if let Some((unknown, _)) = own.pop_first() {
             let e = Error::usage("mix: options of a source that does not exist").found(unknown);
             return Err(e.expected(format!("one of {}", shares.names().join(", "))));
         }
         let all = Dataset::concat_of_any_classes(&sets)?;
-        Ok(Mix(Arc::new(Inner { shares, sets, all, starts, samples_per_epoch, labels, own: each_own })))
+        Ok(Mix { shares, sets, all, starts, samples_per_epoch, classes, labels, own: each_own })
     }
 
     /// The names of the sources, in order.
     pub fn names(&self) -> &[String] {
-        self.0.shares.names()
+        self.shares.names()
     }
 
     /// The data set of each source.
     pub fn sources(&self) -> &[Dataset] {
-        &self.0.sets
+        &self.sets
     }
 
     /// The clips of all sources, one source after another. [`Batch::clips`](crate::loader::Batch::clips) counts these
     /// clips. They have the labels of their sources, and [`Dataset::classes`] is that of the first source.
     pub fn dataset(&self) -> &Dataset {
-        &self.0.all
+        &self.all
     }
 
-    /// Class names by label. Empty if labels have no names, or if the labels were given explicitly.
+    /// Class names by label. Empty if labels have no names. Classes are joined by name, as [`merge`](crate::dataset::edit::merge)
+    /// joins them: those of the first source keep their labels, and new names get the next labels. If no source has class
+    /// names, labels do not change.
     pub fn classes(&self) -> &[String] {
-        &self.0.labels.classes
+        &self.classes
     }
 
     /// The number of the source of a clip, and the clip's ordinal in it. `None` if there is no such clip.
     pub fn place(&self, clip: u64) -> Option<(usize, u64)> {
-        let source = self.0.starts.partition_point(|&start| start <= clip).checked_sub(1)?;
-        (clip < self.0.all.len()).then(|| (source, clip - self.0.starts[source]))
-    }
-
-    /// The options that each source has of its own.
-    pub(super) fn own(&self) -> &[OwnOptions] {
-        &self.0.own
+        let source = self.starts.partition_point(|&start| start <= clip).checked_sub(1)?;
+        (clip < self.all.len()).then(|| (source, clip - self.starts[source]))
     }
 
     /// The number of the source of a clip, which has this ordinal in the mix, and its label; -1 for none.
     pub(super) fn source_and_label(&self, clip: &Clip<'_>, ordinal: u64) -> Result<(u32, i64)> {
         let (source, _) = self.place(ordinal).ok_or_else(|| Error::internal("a clip of no source"))?;
-        let label = self.0.labels.of(source, clip).map_err(|e| self.named(e.in_clip(ordinal)))?;
-        Ok((source as u32, label))
+        let labels = &self.labels[source];
+        let Some(label) = clip.label() else { return Ok((source as u32, -1)) };
+        let new = if labels.is_empty() { Some(&label) } else { labels.get(label as usize) };
+        let e = || Error::format("clip-class", format!("label {label} has no class name")).in_clip(ordinal);
+        Ok((source as u32, new.copied().ok_or_else(|| self.named(e()))?.into()))
     }
 
     /// The order of samples. `samples` has the number of samples of each source, and `resumed` the order of each
@@ -190,12 +183,12 @@ impl Mix {
     ) -> Result<Mixed> {
         let order = &options.order;
         let own = |set: &Dataset| source_order(set, order);
-        let own = self.0.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
+        let own = self.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
         let kept = resumed.filter(|kept| *order == Order::Sequential && kept.len() == own.len());
         let sources = samples.iter().copied().zip(kept.unwrap_or(own)).collect();
         let all = samples.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
-        let samples_per_epoch = self.0.samples_per_epoch.unwrap_or(all).max(1);
-        Mixed::new(self.0.shares.clone(), sources, samples_per_epoch, options.seed)
+        let samples_per_epoch = self.samples_per_epoch.unwrap_or(all).max(1);
+        Mixed::new(self.shares.clone(), sources, samples_per_epoch, options.seed)
     }
 
     /// The number of samples of each source, with its name and the length of a round.
@@ -255,85 +248,5 @@ impl SourceCount {
     /// The average number of uses of its samples: its epochs, with a fraction.
     pub fn rounds(&self) -> f64 {
         self.samples as f64 / self.samples_per_round.max(1) as f64
-    }
-}
-
-/// The rule for the labels of a [`Mix`].
-///
-/// As JSON (serde): `"joined"` or `"separate"`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum MixLabels {
-    /// Classes are joined by name, as [`merge`](crate::dataset::edit::merge) joins them. Those of the first source
-    /// keep their labels, and new names get the next labels. If no source has class names, labels do not change.
-    /// The default.
-    #[default]
-    Joined,
-    /// Each source has labels of its own. Those of the second source begin after those of the first, and so on.
-    Separate,
-}
-
-/// The new labels of all sources.
-#[derive(Debug)]
-struct LabelMaps {
-    /// Class names by new label; empty where there are none.
-    pub classes: Vec<String>,
-    maps: Vec<LabelMap>,
-}
-
-#[derive(Debug)]
-enum LabelMap {
-    /// The new label is the old one plus `by`, if the old one is less than `count`.
-    Plus { by: i64, count: u64 },
-    /// The new label by old label.
-    List(Vec<u32>),
-}
-
-impl LabelMap {
-    /// Adds `by` to the labels of a data set. If labels have names, only those with a name are valid.
-    fn plus(by: i64, set: &Dataset) -> Self {
-        let count = if set.classes().is_empty() { 1 << u32::BITS } else { set.classes().len() as u64 };
-        LabelMap::Plus { by, count }
-    }
-}
-
-impl LabelMaps {
-    /// The new label of a clip of a source; -1 for none.
-    pub fn of(&self, source: usize, clip: &Clip<'_>) -> Result<i64> {
-        let Some(label) = clip.label() else { return Ok(-1) };
-        let new = match self.maps.get(source) {
-            Some(&LabelMap::Plus { by, count }) => (u64::from(label) < count).then_some(i64::from(label) + by),
-            Some(LabelMap::List(list)) => list.get(label as usize).copied().map(i64::from),
-            None => None,
-        };
-        new.ok_or_else(|| {
-            Error::format("clip-class", format!("label {label} has no class name")).in_clip(clip.ordinal())
-        })
-    }
-
-    fn joined(sets: &[Dataset]) -> Result<Self> {
-        let (classes, labels) = joined_classes(sets)?;
-        let map = |(labels, set): (Vec<u32>, &Dataset)| {
-            if labels.is_empty() { LabelMap::plus(0, set) } else { LabelMap::List(labels) }
-        };
-        Ok(LabelMaps { classes, maps: labels.into_iter().zip(sets).map(map).collect() })
-    }
-
-    fn separate(names: &[String], sets: &[Dataset]) -> Result<Self> {
-        let (mut offset, mut maps) = (0, Vec::new());
-        for set in sets {
-            maps.push(LabelMap::plus(offset, set));
-            offset += match set.classes().len() {
-                0 => set.labels()?.into_iter().flatten().max().map_or(0, |most| i64::from(most) + 1),
-                named => named as i64,
-            };
-        }
-        let named = |(name, set): (&String, &Dataset)| -> Vec<String> {
-            set.classes().iter().map(|class| format!("{name}/{class}")).collect()
-        };
-        let all_named = sets.iter().all(|set| !set.classes().is_empty());
-        let classes = if all_named { names.iter().zip(sets).flat_map(named).collect() } else { Vec::new() };
-        Ok(LabelMaps { classes, maps })
     }
 }

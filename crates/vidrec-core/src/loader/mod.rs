@@ -33,10 +33,10 @@ pub use jpeg_batch::{JpegBatch, JpegFrame};
 #[doc(hidden)]
 pub use jpeg_batch::{PlanSizes, TilePlan};
 pub use kernel::{Channels, ColorMatrix};
-pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
+pub use mix::{Mix, MixOptions, SourceCount};
 pub use options::{
-    Batching, Cameras, CamerasCrop, ColorJitter, Crop, DecodedCache, Draws, Dtype, Frames, Layout, LoaderOptions,
-    Missing, Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, Start, TrackAnchor, TrackHow, TrackNormalize,
+    Batching, Cameras, CamerasCrop, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, LoaderOptions, Missing,
+    Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start, TrackAnchor, TrackHow, TrackNormalize,
     TrackScaling, TrackWindow, WindowPad,
 };
 pub use state::LoaderState;

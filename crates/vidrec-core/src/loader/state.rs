@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::dataset::Fingerprint;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::json_object::JsonObject;
-use vidrec_format::sampler::order::{Order, SourceOrder};
 
 /// The state of a training run: enough to resume it exactly, even with another batch size or number of processes.
 ///
@@ -47,14 +47,9 @@ pub struct LoaderState {
 }
 
 impl LoaderState {
-    /// The order of samples, unless the state only has its digest.
-    pub(super) fn order(&self) -> Option<Order> {
-        serde_json::from_value(self.options.find("order")?.clone()).ok()
-    }
-
-    /// The orders of the sources of a mix.
-    pub(super) fn source_orders(&self) -> Option<Vec<SourceOrder>> {
-        serde_json::from_value(self.options.find("sources")?.clone()).ok()
+    /// The `order` of samples, unless the state only has its digest; or the orders of the `sources` of a mix.
+    pub(super) fn order<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_value(self.options.find(name)?.clone()).ok()
     }
 
     /// Returns an error if this is not a state of the run. `now` is a state of that run.

@@ -34,4 +34,6 @@ pub use rate::{FrameLimit, Rate, RateRule, nanoseconds_after_first};
 pub use rules::{Rule, Selection, ShortVideo, centered, endpoints, select, select_draw, uniform};
 #[doc(hidden)]
 pub use rules::{random, run, span};
+#[doc(hidden)]
+pub use unrounded_times::gcd;
 pub use unrounded_times::{UnroundedTimes, unrounded_times};

@@ -109,8 +109,9 @@ mod tests {
         ) {
             let [brightness, contrast, saturation] = factors;
             let draw = ColorDraw { brightness, contrast, saturation, order: ORDERS[order], grayscale };
-            let found = draw.matrix().unwrap_or(ColorMatrix::IDENTITY).apply(rgb);
-            for (a, b) in found.iter().zip(naive(&draw, rgb)) {
+            let ColorMatrix { rows, offset } = draw.matrix().unwrap_or(ColorMatrix::IDENTITY);
+            for ((row, offset), b) in rows.iter().zip(offset).zip(naive(&draw, rgb)) {
+                let a = (row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2] + offset).clamp(0.0, 255.0);
                 prop_assert!((a - b).abs() < 2e-3, "{:?}: {} {}", draw, a, b);
             }
         }

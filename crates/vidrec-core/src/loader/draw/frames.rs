@@ -89,12 +89,24 @@ impl Frames {
             let is_asked_for = vec![true; frames.len()];
             return (frames, is_asked_for);
         }
+        if let Frames::Windows { stride, hop, past, pad: pad @ (WindowPad::Edge | WindowPad::Zero), .. } = *self {
+            let current = i128::from(number) * i128::from(hop);
+            let place = |i: u32| current + (i128::from(i) - i128::from(past)) * i128::from(stride);
+            let exists: Vec<bool> = (0..count).map(|i| (0..n.into()).contains(&place(i))).collect();
+            let kept = (0..count).zip(&exists).filter(|(_, exists)| pad == WindowPad::Edge || **exists);
+            return (kept.map(|(i, _)| place(i).clamp(0, i128::from(n) - 1) as u32).collect(), exists);
+        }
         let frames = self.drawn(n, count, number, key);
-        let are_asked_for = self.asked_for(n, count, number, &frames);
-        (frames, are_asked_for)
+        let asked_for = match self.stride() {
+            _ if self.needs(count) <= n.into() => vec![true; frames.len()],
+            // The run of a short clip begins at its first frame.
+            Some(stride) => (0..count).map(|i| u64::from(i) * u64::from(stride) < n.into()).collect(),
+            None => (0..frames.len()).map(|i| i == 0 || frames[i] != frames[i - 1]).collect(),
+        };
+        (frames, asked_for)
     }
 
-    /// The `count` frames of sample `number` of a clip of `n` frames.
+    /// The `count` frames of sample `number` of a clip of `n` frames; of a window, without padding.
     fn drawn(&self, n: u32, count: u32, number: u64, key: DrawKey) -> Vec<u32> {
         let room = |stride| u64::from(n).saturating_sub(sampler::span(count, stride));
         let random = || key.random(stream::TEMPORAL);
@@ -111,38 +123,9 @@ impl Frames {
             Frames::Views { stride, views, .. } => {
                 sampler::run(n, count, stride, number * room(stride) / u64::from(views - 1))
             }
-            Frames::Windows { stride, hop, pad: WindowPad::Drop, .. } => {
-                sampler::run(n, count, stride, number * u64::from(hop))
-            }
-            Frames::Windows { stride, hop, past, pad, .. } => {
-                let window = window(number * u64::from(hop), count, stride, past);
-                let is_kept = |&t: &i128| pad == WindowPad::Edge || (0..n.into()).contains(&t);
-                window.filter(is_kept).map(|t| t.clamp(0, i128::from(n) - 1) as u32).collect()
-            }
+            Frames::Windows { stride, hop, .. } => sampler::run(n, count, stride, number * u64::from(hop)),
         }
     }
-
-    /// Whether each of the `count` frames of a sample was asked for: false for a frame that the clip does not have, or that
-    /// replaces such a frame. `frames` are those of the sample with this number.
-    fn asked_for(&self, n: u32, count: u32, number: u64, frames: &[u32]) -> Vec<bool> {
-        if let Frames::Windows { stride, hop, past, pad: WindowPad::Edge | WindowPad::Zero, .. } = *self {
-            let window = window(number * u64::from(hop), count, stride, past);
-            return window.map(|t| (0..n.into()).contains(&t)).collect();
-        }
-        if self.needs(count) <= n.into() {
-            return vec![true; frames.len()];
-        }
-        match self.stride() {
-            // The run of a short clip begins at its first frame.
-            Some(stride) => (0..count).map(|i| u64::from(i) * u64::from(stride) < n.into()).collect(),
-            None => (0..frames.len()).map(|i| i == 0 || frames[i] != frames[i - 1]).collect(),
-        }
-    }
-}
-
-/// The frames of a window, of which `past` come before the `current` one, whether they exist or not.
-fn window(current: u64, count: u32, stride: u32, past: u32) -> impl Iterator<Item = i128> {
-    (0..count).map(move |i| i128::from(current) + (i128::from(i) - i128::from(past)) * i128::from(stride))
 }
 
 /// The mean rate of frames with these times. NaN for a single frame, infinite if all times are equal.
@@ -241,8 +224,7 @@ mod tests {
     fn a_padded_window_is_around_each_frame() {
         let both = |pad, number| {
             let rule = windows(2, 3, 1, pad);
-            let found = frames(rule, 7, 3, number);
-            let meant = rule.asked_for(7, 3, number, &found);
+            let (found, meant) = rule.choose(7, 3, number, DrawKey { seed: 1, epoch: 0, sample: 2 });
             (found, meant.iter().map(|&meant| u8::from(meant)).collect::<Vec<_>>())
         };
         assert_eq!(windows(2, 3, 1, WindowPad::Edge).samples(7, 3), 3, "around frames 0, 3 and 6");
@@ -258,8 +240,8 @@ mod tests {
         for pad in [WindowPad::Edge, WindowPad::Zero] {
             let rule = windows(u32::MAX, u32::MAX, 2, pad);
             let number = rule.samples(u32::MAX, 3) - 1;
-            assert_eq!(rule.asked_for(u32::MAX, 3, number, &[]), [false, false, true]);
             let key = DrawKey { seed: 1, epoch: 0, sample: 2 };
+            assert_eq!(rule.choose(u32::MAX, 3, number, key).1, [false, false, true]);
             assert!(rule.choose(0, 3, 0, key).0.is_empty());
         }
     }

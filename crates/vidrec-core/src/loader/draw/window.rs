@@ -1,7 +1,6 @@
 //! The place in a frame where the picture comes from: one draw for each clip.
 
 use super::key::DrawKey;
-use crate::dataset::Clip;
 use crate::loader::kernel::{Span, View};
 use crate::loader::options::{Crop, LoaderOptions};
 use vidrec_format::error::Result;
@@ -16,36 +15,16 @@ impl LoaderOptions {
         }
     }
 
-    /// Width and height to which the frames of a clip are enlarged in every sample, because they are smaller than the
-    /// pictures; `None` if they are not, or are not all of one size.
-    pub(crate) fn enlarged(&self, clip: &Clip<'_>) -> Option<(u32, u32)> {
-        let frame = (clip.width(), clip.height());
-        if clip.frame_count() == 0 || frame.0 == 0 || frame.1 == 0 {
-            return None;
-        }
-        let size = self.picture_size(frame, clip.frame_count()).ok()?;
-        if let Some(rule) = self.crop.rule() {
-            return rule.enlarges(frame).then_some(size);
-        }
-        let needed = cover(resized(frame, self.crop.resize().map(|(least, _)| least)), size);
-        (needed.0 > frame.0 || needed.1 > frame.1).then_some(needed)
-    }
-
     /// The view of a sample for frames of `frame` (width, height) pixels, and pictures of `size`. All frames of a sample
     /// have the same view, unless they differ in size.
     pub(crate) fn view(&self, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
         let mut random = key.random(stream::AUGMENT);
         let flip = random.unit() < f64::from(self.flip);
+        let whole = |(x, y)| (whole(x, size.0), whole(y, size.1));
         let (x, y) = match self.crop {
-            Crop::RandomResized { scale, ratio, .. } => {
-                let (x, y) = random_area(&mut random, frame, scale, ratio);
-                (whole(x, size.0), whole(y, size.1))
-            }
-            Crop::MultiScale { fixed, .. } => {
-                let (x, y) = multi_scale(&mut random, frame, size, fixed);
-                (whole(x, size.0), whole(y, size.1))
-            }
-            Crop::SmartResize { .. } => (whole((0, frame.0), size.0), whole((0, frame.1), size.1)),
+            Crop::RandomResized { scale, ratio, .. } => whole(random_area(&mut random, frame, scale, ratio)),
+            Crop::MultiScale { fixed, .. } => whole(multi_scale(&mut random, frame, size, fixed)),
+            Crop::SmartResize { .. } => whole(((0, frame.0), (0, frame.1))),
             Crop::Cover { random: false, .. } => covering(frame, size, |room| room / 2.0),
             Crop::Cover { random: true, .. } => covering(frame, size, |room| random.unit() * room),
             Crop::Center { resize, .. } | Crop::Random { resize, .. } | Crop::Three { resize, .. } => {

@@ -6,8 +6,8 @@
 //! blocks: the rest has what was used last, so that nothing is dropped before its use.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -44,8 +44,6 @@ struct State {
     ahead: u64,
     /// The part of them that each planned batch is the last to need, beginning with batch `done`.
     last_uses: VecDeque<u64>,
-    /// An error of planning, with the number of the first batch that it concerns.
-    failed: Option<(u64, Error)>,
     stopped: bool,
     /// Whether the thread has ended.
     ended: bool,
@@ -63,49 +61,24 @@ impl Ahead {
         let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {
-            let end = EndOnDrop(of_thread);
-            stop::within(&stop, || plan_all(&end.0, &epochs));
+            // Nothing waits for a thread that panicked.
+            let _ = catch_unwind(AssertUnwindSafe(|| stop::within(&stop, || plan_all(&of_thread, &epochs))));
+            of_thread.state.lock().ended = true;
+            of_thread.changed.notify_all();
         });
         thread.map_err(|e| Error::start("a thread", e))?;
         Ok(Some(Ahead(shared)))
     }
 
     /// Waits until all requests for the next batch were sent: a thread that made it earlier would ask for the same
-    /// records one by one. Drop the returned value when the batch is done.
-    ///
-    /// # Errors
-    ///
-    /// Planning failed, and that took as long as a read may take. The batch would need as long again to fail by
-    /// itself. If planning failed sooner, the batch still has time to try.
-    pub fn next(&self) -> Result<DoneOnDrop> {
-        let (Ahead(shared), begin) = (self, Instant::now());
-        let mut state = shared.state.lock();
+    /// records one by one.
+    pub fn wait(&self) {
         let is_early = |state: &mut State| state.asked <= state.done && !state.ended;
-        shared.changed.wait_while(&mut state, is_early);
-        let (done, next) = (DoneOnDrop(shared.clone()), state.done);
-        let timeout = shared.remotes.iter().map(|remote| remote.timeout()).min().unwrap_or(Duration::MAX);
-        match state.failed.take_if(|(first, _)| *first <= next) {
-            Some((first, e)) if first == next && begin.elapsed() >= timeout => {
-                drop(state);
-                Err(e)
-            }
-            _ => Ok(done),
-        }
+        self.0.changed.wait_while(&mut self.0.state.lock(), is_early);
     }
-}
 
-impl Drop for Ahead {
-    fn drop(&mut self) {
-        self.0.state.lock().stopped = true;
-        self.0.changed.notify_all();
-    }
-}
-
-/// Notes that a batch is done.
-pub(crate) struct DoneOnDrop(Arc<Shared>);
-
-impl Drop for DoneOnDrop {
-    fn drop(&mut self) {
+    /// Notes that a batch is done.
+    pub fn done(&self) {
         let mut state = self.0.state.lock();
         state.ahead -= state.last_uses.pop_front().unwrap_or(0);
         state.done += 1;
@@ -114,12 +87,9 @@ impl Drop for DoneOnDrop {
     }
 }
 
-/// Marks the end of planning, however the thread ends.
-struct EndOnDrop(Arc<Shared>);
-
-impl Drop for EndOnDrop {
+impl Drop for Ahead {
     fn drop(&mut self) {
-        self.0.state.lock().ended = true;
+        self.0.state.lock().stopped = true;
         self.0.changed.notify_all();
     }
 }
@@ -144,10 +114,8 @@ impl Shared {
         let most = (self.limit / self.batch_bytes).max(2);
         let is_far = |state: &mut State| state.asked > state.done + most && !state.stopped;
         self.changed.wait_while(&mut self.state.lock(), is_far);
-        let (needs, failed) = match needs::plan(&self.engine, batches) {
-            Ok(needs) => (needs, None),
-            Err(e) => (Vec::new(), Some(e)),
-        };
+        // The batch asks for what could not be planned, and gets the error.
+        let needs = needs::plan(&self.engine, batches).unwrap_or_default();
         if batches.len() == 1 {
             let bytes: u64 = needs.iter().map(Need::bytes).sum();
             self.remotes.iter().for_each(|remote| remote.need_memory(bytes.saturating_mul(2)));
@@ -156,7 +124,6 @@ impl Shared {
         let begin = state.asked;
         let planned = (begin - state.done) as usize + batches.len();
         state.last_uses.resize(planned, 0);
-        state.failed = failed.map(|e| (begin, e)).or_else(|| state.failed.take());
         drop(state);
         let mut needs = needs.into_iter().peekable();
         for place in 0..batches.len() {

@@ -60,7 +60,9 @@ impl Loader {
     ///
     /// The system cannot start another thread.
     pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
-        start(&self.engine, Some((&self.pool, self.depth())), || Some(Batch::default()), epochs.into())
+        let bytes = self.batch_bytes().saturating_add(self.engine.track_bytes());
+        let depth = self.engine.options.prefetch.depth(bytes);
+        start(&self.engine, Some((&self.pool, depth)), || Some(Batch::default()), epochs.into())
     }
 
     /// The batches of [`iter`](Self::iter), but without decoding. Each batch has the JPEGs of its frames, and how
@@ -116,7 +118,7 @@ impl Loader {
     ///
     /// The errors of [`iter`](Self::iter).
     pub fn iter_into<M: Memory>(&self, epochs: impl Into<Epochs>) -> Result<BatchesInto<M>> {
-        start(&self.engine, None, || None, epochs.into()).map(BatchesInto)
+        start(&self.engine, None, || None, epochs.into())
     }
 }
 
@@ -249,7 +251,9 @@ impl<T: BatchBuffer> Producer<T> {
             return Ok(());
         }
         for epoch in epochs.range {
-            engine.count_left_out(epoch);
+            let left_out = engine.schedule.left_out(epoch);
+            let count = |most: &mut u64| *most = left_out.max(*most);
+            count(&mut engine.counters.lock().samples_left_out);
             let mut k = epochs.first;
             while k < engine.schedule.batches_in(epoch) {
                 if stop::is_stopped() {
@@ -268,9 +272,10 @@ impl<T: BatchBuffer> Producer<T> {
                         let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
                         ahead.for_each(|k| read_ahead(engine, epoch, k));
                     }
-                    let _done = ahead.as_ref().map(Ahead::next).transpose()?;
+                    ahead.iter().for_each(Ahead::wait);
                     engine.fill(number, &mut batch)
                 });
+                ahead.iter().for_each(Ahead::done);
                 self.push(number, made.map(|()| batch));
                 k = k.saturating_add(step);
             }
@@ -300,8 +305,7 @@ fn catch(f: impl FnOnce() -> Result<()>) -> Result<()> {
 /// Each piece of memory serves one batch, in the order in which the pieces were provided, and comes back with that
 /// batch. The thread makes as many batches ahead as there are pieces that the consumer provided and did not get
 /// back.
-#[must_use = "batches are made in the background, and dropping this stops it"]
-pub struct BatchesInto<M: Memory>(Batches<CallerBuffer<M>>);
+pub type BatchesInto<M> = Batches<CallerBuffer<M>>;
 
 /// Memory for the data of a batch: any bytes that may move to another thread.
 pub trait Memory: AsMut<[u8]> + Send + 'static {}
@@ -312,12 +316,7 @@ impl<M: Memory> BatchesInto<M> {
     /// Provides memory for one more batch, of [`batch_bytes`](crate::loader::Loader::batch_bytes) bytes. Without any
     /// memory, `next` waits forever.
     pub fn provide(&self, memory: M) {
-        self.0.want(Some(CallerBuffer { memory, batch: Batch::default() }));
-    }
-
-    /// Waits for the next batch, as [`Batches::wait`].
-    pub fn wait(&self, at_most: Duration) -> bool {
-        self.0.wait(at_most)
+        self.want(Some(CallerBuffer { memory, batch: Batch::default() }));
     }
 }
 
@@ -327,15 +326,9 @@ impl<M: Memory> Iterator for BatchesInto<M> {
     type Item = Result<(M, Batch, LoaderState)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (BatchNumber { epoch, k }, provided) = self.0.pop()?;
-        let state = || self.0.engine.state_after(epoch, k + 1);
+        let (BatchNumber { epoch, k }, provided) = self.pop()?;
+        let state = || self.engine.state_after(epoch, k + 1);
         Some(provided.map(|CallerBuffer { memory, batch }| (memory, batch, state())))
-    }
-}
-
-impl<M: Memory> fmt::Debug for BatchesInto<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BatchesInto").finish_non_exhaustive()
     }
 }
 

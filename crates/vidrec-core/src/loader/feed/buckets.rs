@@ -1,14 +1,12 @@
 //! The assignment of clips to batches, if clips differ in length or shape, and the batches of such an epoch.
 
-use std::collections::BTreeMap;
-
-use super::sample_spec::SampleSpecs;
+use super::sample_spec::{SampleSpecs, frame_size};
 use super::samples::Samples;
 use crate::dataset::Clip;
-use crate::loader::options::{LoaderOptions, ResolvedOptions};
+use crate::loader::options::{Layout, LoaderOptions, MAX_BUCKETS, ResolvedOptions};
 use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Hint, Result};
-use vidrec_format::sampler::order::{EpochOrder, LastBatch, Ranks, Slot};
+use vidrec_format::sampler::order::{EpochOrder, LastBatch, Ranks};
 
 /// The frames of a sample, and width and height of its pictures.
 type Shape = (u32, (u32, u32));
@@ -30,35 +28,30 @@ impl Buckets {
         dataset.prefetch_all(&[SectionId::CLIPS])?;
         let cameras = options.cameras_per_sample();
         // The other cameras have the frames at the times of the first one's.
-        let first = || (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
+        let clips = (0..dataset.len()).step_by(cameras).map(|clip| dataset.clip(clip));
         let alone = [samples.frames];
         let lengths = if options.buckets().is_empty() { &alone[..] } else { options.buckets() };
-        // Shapes are numbered as they appear, and in their order at the end.
-        let mut numbers = BTreeMap::new();
-        let mut number = |shape: Shape| {
-            let next = numbers.len();
-            *numbers.entry(shape).or_insert(next)
+        // Clips without frames have a bucket of their own, whatever the size.
+        let shape = |clip: Result<Clip<'_>>| match clip? {
+            clip if clip.frame_count() == 0 => Ok((0, options.size())),
+            clip => shape(&clip, specs.options_of(clip.ordinal(), 0), lengths),
         };
         // Sizes that follow from those of frames are not known before.
         let sizes = options.samples.iter().flat_map(|samples| samples.crop.sizes());
-        for shape in sizes.flat_map(|size| lengths.iter().map(move |&frames| (frames, size))) {
-            number(shape);
+        let known = sizes.flat_map(|size| lengths.iter().map(move |&frames| (frames, size)));
+        let of_clips = clips.map(shape).collect::<Result<Vec<Shape>>>()?;
+        let mut shapes: Vec<Shape> = known.chain(of_clips.iter().copied()).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        if shapes.is_empty() {
+            shapes.push((lengths[0], options.size()));
         }
-        // Clips without frames have a bucket of their own, whatever the size.
-        let shape = |clip: Clip<'_>| match clip.frame_count() {
-            0 => Ok((0, options.size())),
-            _ => shape(&clip, specs.options_of(clip.ordinal(), 0), lengths),
-        };
-        let of_clip = first().map(|clip| u16::try_from(number(shape(clip?)?)).map_err(|_| too_many()));
-        let mut of_clip: Vec<u16> = of_clip.collect::<Result<_>>()?;
-        if numbers.is_empty() {
-            numbers.insert((lengths[0], options.size()), 0);
+        if shapes.len() > MAX_BUCKETS {
+            return Err(too_many());
         }
-        let mut places = vec![0; numbers.len()];
-        numbers.values().zip(0..=u16::MAX).for_each(|(&number, place)| places[number] = place);
-        of_clip.iter_mut().for_each(|bucket| *bucket = places[usize::from(*bucket)]);
+        let of_clip = of_clips.iter().map(|shape| shapes.binary_search(shape).unwrap_or(0) as u16).collect();
         let exact = !options.buckets().is_empty() || samples.exact;
-        let shapes = numbers.into_keys().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
+        let shapes = shapes.into_iter().map(|(frames, size)| BatchShape::new(options, frames, size, exact));
         Ok(Buckets { shapes: shapes.collect::<Result<_>>()?, of_clip, cameras: cameras as u64 })
     }
 
@@ -84,7 +77,11 @@ fn shape(clip: &Clip<'_>, options: &LoaderOptions, lengths: &[u32]) -> Result<Sh
     let length = *fits.ok_or_else(|| too_long(clip, frames, lengths))?;
     let size = match options.crop.sizes()[..] {
         [size] => size,
-        _ => options.picture_size(frame_size(clip)?, frames).map_err(|e| e.in_clip(clip.ordinal()))?,
+        _ => {
+            let differ = || Error::usage("loader option crop: the frames of a clip differ in size, so no shape fits");
+            let frame = frame_size(clip).ok_or_else(differ);
+            frame.and_then(|frame| options.picture_size(frame, frames)).map_err(|e| e.in_clip(clip.ordinal()))?
+        }
     };
     Ok((length, size))
 }
@@ -100,15 +97,6 @@ fn too_long(clip: &Clip<'_>, frames: u32, lengths: &[u32]) -> Error {
         .expected(format!("at most {} frames", lengths.last().copied().unwrap_or(0)))
         .found(frames)
         .help("add a bucket, or limit the frames of a sample")
-}
-
-fn frame_size(clip: &Clip<'_>) -> Result<(u32, u32)> {
-    let frame = (clip.width(), clip.height());
-    if frame.0 == 0 || frame.1 == 0 {
-        let e = Error::usage("loader option crop: the frames of a clip differ in size, so no shape fits");
-        return Err(e.in_clip(clip.ordinal()));
-    }
-    Ok(frame)
 }
 
 /// The size of the batches of a bucket.
@@ -151,7 +139,13 @@ impl BatchShape {
 
     /// The dimensions of a batch.
     pub fn dimensions(&self, options: &ResolvedOptions) -> [usize; 5] {
-        options.shape(self.clips * self.cameras, self.frames, self.size)
+        let [b, t, w, h] = [self.clips * self.cameras, self.frames, self.size.0, self.size.1].map(|side| side as usize);
+        let c = options.channels.count();
+        match options.layout {
+            Layout::Btchw => [b, t, c, h, w],
+            Layout::Bcthw => [b, c, t, h, w],
+            Layout::Bthwc => [b, t, h, w, c],
+        }
     }
 
     /// The number of values in a batch.
@@ -184,13 +178,13 @@ pub(crate) struct BucketedEpoch {
 
 /// The clips in the batches of a bucket.
 #[derive(Debug)]
-struct Queue {
+pub(crate) struct Queue {
     /// Positions in the order of the epoch: the bucket's own, then those that moved here.
-    positions: Vec<u64>,
+    pub positions: Vec<u64>,
     /// The bucket that each of the last positions comes from.
     moved_from: Vec<u16>,
     /// The way in which ranks share the positions.
-    ranks: Ranks,
+    pub ranks: Ranks,
 }
 
 impl Queue {
@@ -281,32 +275,9 @@ impl BucketedEpoch {
         self.batches.len() as u64
     }
 
-    /// The bucket of batch `k`.
-    pub fn bucket(&self, k: u64) -> Option<usize> {
-        self.batch(k).map(|(bucket, _, _)| bucket)
-    }
-
-    /// The number of clips of batch `k` on a rank.
-    pub fn clips(&self, k: u64, rank: u32) -> u32 {
-        self.batch(k).map_or(0, |(_, queue, number)| queue.ranks.clips(number, rank))
-    }
-
-    /// The number of clips of batch `k` on all ranks that count.
-    pub fn clips_on_all_ranks(&self, k: u64) -> u64 {
-        self.batch(k).map_or(0, |(_, queue, number)| queue.ranks.clips_on_all_ranks(number))
-    }
-
     /// The number of clips that are in no batch.
     pub fn left_out(&self) -> u64 {
         self.queues.iter().map(|queue| queue.ranks.left_out()).sum()
-    }
-
-    /// Place `slot` in batch `k` of a rank.
-    pub fn slot(&self, k: u64, rank: u32, slot: u32) -> Option<Slot> {
-        let (_, queue, number) = self.batch(k)?;
-        let slot = queue.ranks.slot(number, rank, slot)?;
-        let position = *queue.positions.get(usize::try_from(slot.position).ok()?)?;
-        Some(Slot { position, ..slot })
     }
 
     /// The positions of batch `k` of all ranks, rank after rank, if the batch is full. Those of one rank's homes are together, so a
@@ -347,7 +318,7 @@ impl BucketedEpoch {
     }
 
     /// The bucket of batch `k`, its clips, and its number among the batches of the bucket.
-    fn batch(&self, k: u64) -> Option<(usize, &Queue, u64)> {
+    pub fn batch(&self, k: u64) -> Option<(usize, &Queue, u64)> {
         let (bucket, number) = *self.batches.get(usize::try_from(k).ok()?)?;
         Some((bucket.into(), &self.queues[usize::from(bucket)], number))
     }

@@ -163,7 +163,7 @@ impl Loader {
         mut options: LoaderOptions,
         resumed: Option<&LoaderState>,
     ) -> Result<Self> {
-        options.check(mix.map_or(&[], Mix::own), mix.map_or(&[], Mix::names))?;
+        options.check(mix.map_or(&[], |mix| &mix.own), mix.map_or(&[], Mix::names))?;
         if mix.is_none() {
             options.settle_order(dataset, resumed);
         }
@@ -176,7 +176,10 @@ impl Loader {
             engine.schedule.resume(RunPosition { epoch, consumed, buckets: state.buckets.clone() });
         }
         // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
-        engine.decoded = engine.open_decoded()?;
+        if let Some(DecodedCache { size, dir }) = &engine.options.decoded_cache {
+            let stored = engine.specs.dataset.stored_frames()?;
+            engine.decoded = Some(DecodedFrames::open(stored, *size, dir.as_deref())?);
+        }
         Ok(Loader { engine: Arc::new(engine), pool: BufferPool::default(), jpeg_pool: BufferPool::default() })
     }
 
@@ -220,7 +223,7 @@ impl Loader {
 
     /// The number of threads that decode.
     pub fn threads(&self) -> usize {
-        self.engine.workers.threads()
+        self.engine.workers.threads.current_num_threads()
     }
 
     /// The dimensions of a full batch, as in [`Batch::shape`]. If batches differ in shape, these are the dimensions
@@ -256,24 +259,22 @@ impl Loader {
     }
 
     /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
-    /// happens to them, clips whose frames are enlarged, samples that are in no batch. Show them once.
+    /// happens to them, samples that are in no batch. Show them once.
     pub fn warnings(&self) -> Vec<String> {
         let engine = &*self.engine;
         let mut warnings = Vec::new();
         let (short, clips) = (engine.specs.samples.short, engine.specs.dataset.len());
         // All ranks know the same of the data set.
-        let is_first = engine.options.rank.0 == 0;
-        if short > 0 && is_first {
-            let mut fates: Vec<_> = engine.options.samples.iter().map(|samples| fate(samples.frames.short())).collect();
+        if short > 0 && engine.options.rank.0 == 0 {
+            let fate = |samples: &LoaderOptions| match samples.frames.short() {
+                ShortClips::Skip => "are skipped",
+                ShortClips::Pad => "are padded",
+                ShortClips::Repeat => "repeat frames",
+            };
+            let mut fates: Vec<_> = engine.options.samples.iter().map(fate).collect();
             fates.dedup();
             let fates = fates.join(" or ");
             warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
-        }
-        if let Some((clip, from, to)) = engine.enlarged.filter(|_| is_first) {
-            warnings.push(format!(
-                "the frames of clip {clip} are smaller than the pictures and are enlarged, from {}x{} to {}x{} pixels",
-                from.0, from.1, to.0, to.1
-            ));
         }
         warnings.extend(engine.left_out(engine.schedule.first_epoch()));
         if let Some(failure) = engine.specs.dataset.cache_failure() {
@@ -292,11 +293,6 @@ impl Loader {
         let schedule = &self.engine.schedule;
         let is_known = schedule.left_out(epoch) == schedule.left_out(schedule.first_epoch());
         self.engine.left_out(epoch).filter(|_| !is_known).into_iter().collect()
-    }
-
-    /// The number of batches that are made ahead at a time.
-    pub(super) fn depth(&self) -> usize {
-        self.engine.options.prefetch.depth(self.batch_bytes().saturating_add(self.engine.track_bytes()))
     }
 
     /// The number of batches of JPEGs that are made ahead, from the mean size of the data set's JPEGs.
@@ -323,9 +319,6 @@ impl fmt::Debug for Loader {
     }
 }
 
-/// A clip, the width and height of its frames, and those to which they are enlarged.
-type EnlargedClip = (u64, (u32, u32), (u32, u32));
-
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
     pub(super) options: Arc<ResolvedOptions>,
@@ -342,8 +335,6 @@ pub(crate) struct Engine {
     pub device: OnceLock<Device>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
-    /// The first clip of a source, if its frames are smaller than the pictures.
-    enlarged: Option<EnlargedClip>,
     /// The counters, which all threads share.
     pub counters: Mutex<LoaderStats>,
 }
@@ -356,26 +347,29 @@ impl Engine {
         options: LoaderOptions,
         resumed: Option<&LoaderState>,
     ) -> Result<Self> {
-        let own = mix.map_or(&[][..], Mix::own);
+        let own = mix.map_or(&[][..], |mix| &mix.own);
         let mut deciding = options.deciding()?;
         if own.iter().any(|own| *own != OwnOptions::default()) {
             deciding.insert("own", own)?;
         }
-        let mut options = options.resolve(own);
+        let samples = options.each(own).into_iter().flatten().collect();
+        let mut options = ResolvedOptions { samples, loader: options };
         let found = Episodes::find(dataset, mix, &options)?;
         let (dataset, episodes) = found.map_or((dataset.clone(), None), |(chosen, episodes)| (chosen, Some(episodes)));
         let named = |e| named(mix, episodes.as_ref(), e);
-        let sources = sources(&dataset, mix, episodes.as_ref())?;
+        let sources: Vec<Dataset> = match (mix, &episodes) {
+            (None, _) => vec![dataset.clone()],
+            (Some(mix), None) => mix.sources().to_vec(),
+            (Some(_), Some(episodes)) => {
+                episodes.of_sources().map(|clips| dataset.select(clips)).collect::<Result<_>>()?
+            }
+        };
         let cameras = options.cameras_per_sample();
         let first_cameras: Vec<&LoaderOptions> = options.first_cameras().collect();
         let samples =
             Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
-        let enlarged = sources.iter().zip(&first_cameras).find_map(|(source, own)| {
-            let clip = source.clips().next()?.ok()?;
-            Some((clip.ordinal(), (clip.width(), clip.height()), own.enlarged(&clip)?))
-        });
         if let Some(mix) = mix {
-            let order = mix.order(&samples.lens(), &options, resumed.and_then(LoaderState::source_orders))?;
+            let order = mix.order(&samples.lens(), &options, resumed.and_then(|state| state.order("sources")))?;
             options.loader.order = Order::Mixed(Arc::new(order));
         }
         let (options, samples) = (Arc::new(options), Arc::new(samples));
@@ -409,18 +403,12 @@ impl Engine {
             decoded: None,
             device: OnceLock::new(),
             deciding,
-            enlarged,
             counters: Mutex::new(stats),
             options,
         };
         engine.refuse_no_batches()?;
         engine.refuse_small_memory()?;
         Ok(engine)
-    }
-
-    fn open_decoded(&self) -> Result<Option<DecodedFrames>> {
-        let Some(DecodedCache { size, dir }) = &self.options.decoded_cache else { return Ok(None) };
-        DecodedFrames::open(self.specs.dataset.stored_frames()?, *size, dir.as_deref()).map(Some)
     }
 
     /// Returns an error for an order of blocks on a remote data set if memory cannot hold a window of them. Each
@@ -464,7 +452,7 @@ impl Engine {
     }
 
     /// Bytes of the tracks of the largest batch.
-    fn track_bytes(&self) -> usize {
+    pub(super) fn track_bytes(&self) -> usize {
         let of_tracks = |shape: &BatchShape| {
             self.tracks.sample_bytes(shape.frames, shape.size).saturating_mul(shape.clips as usize)
         };
@@ -502,12 +490,6 @@ impl Engine {
     /// An error about a clip, with what users call it.
     pub(super) fn named(&self, e: Error) -> Error {
         named(self.mix.as_ref(), self.episodes.as_ref(), e)
-    }
-
-    /// Notes how many samples of an epoch are in no batch, if they are more than in those before.
-    pub fn count_left_out(&self, epoch: u64) {
-        let left_out = &mut self.counters.lock().samples_left_out;
-        *left_out = self.schedule.left_out(epoch).max(*left_out);
     }
 
     /// The samples that cannot be shared among the ranks.
@@ -555,30 +537,6 @@ impl Engine {
 
 /// An error about a clip, with its number, episode and source as users know them.
 fn named(mix: Option<&Mix>, episodes: Option<&Episodes>, e: Error) -> Error {
-    let e = match episodes {
-        Some(episodes) => episodes.named(e),
-        None => e,
-    };
-    match mix {
-        Some(mix) => mix.named(e),
-        None => e,
-    }
-}
-
-/// The data set of each source, in the order of the clips.
-fn sources(dataset: &Dataset, mix: Option<&Mix>, episodes: Option<&Episodes>) -> Result<Vec<Dataset>> {
-    match (mix, episodes) {
-        (None, _) => Ok(vec![dataset.clone()]),
-        (Some(mix), None) => Ok(mix.sources().to_vec()),
-        (Some(_), Some(episodes)) => episodes.of_sources().map(|clips| dataset.select(clips)).collect(),
-    }
-}
-
-/// The handling of short clips, in words.
-fn fate(short: ShortClips) -> &'static str {
-    match short {
-        ShortClips::Skip => "are skipped",
-        ShortClips::Pad => "are padded",
-        _ => "repeat frames",
-    }
+    let e = episodes.into_iter().fold(e, |e, episodes| episodes.named(e));
+    mix.into_iter().fold(e, |e, mix| mix.named(e))
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::dataset::{Clip, Dataset};
+use crate::dataset::Dataset;
 use crate::loader::mix::Mix;
 use crate::loader::options::{Cameras, Missing, ResolvedOptions};
 use vidrec_format::SectionId;
@@ -37,7 +37,10 @@ impl Episodes {
     /// clip or two clips.
     pub fn find(dataset: &Dataset, mix: Option<&Mix>, options: &ResolvedOptions) -> Result<Option<(Dataset, Self)>> {
         let Some(cameras) = &options.cameras else { return Ok(None) };
-        refuse_draws(dataset)?;
+        if dataset.draws() > 1 {
+            let e = Error::usage("loader option cameras: the data set has several draws of each video");
+            return Err(e.help("pack it with one draw of each, and let the loader draw frames"));
+        }
         let source_of = |clip: u64| mix.and_then(|mix| mix.place(clip)).map_or(0, |(source, _)| source);
         dataset.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?;
         // The first clip that was found of each episode, and those of the cameras.
@@ -54,19 +57,24 @@ impl Episodes {
                 names.push(name.map(Into::into));
                 episodes.len() - 1
             };
-            let (camera, episode) = match camera_clip(&clip, cameras)? {
-                CameraClip::Of(camera, episode) => (camera, episode),
-                _ if clip.frame_count() == 0 => {
-                    begin(None);
-                    continue;
-                }
-                CameraClip::Nowhere if mix.is_some() => {
+            let attributes = clip.attributes()?;
+            let [camera, episode] =
+                [&cameras.camera_attribute, &cameras.episode_attribute].map(|name| attributes.find(name));
+            let named = cameras.names.iter().position(|name| Some(name.as_str()) == camera.and_then(Value::as_str));
+            let Some(camera) = named else {
+                let is_alone = mix.is_some() && camera.is_none() && episode.is_none();
+                if clip.frame_count() == 0 || is_alone {
                     let alone = begin(None);
-                    episodes[alone].1[0] = Some(clip.ordinal());
-                    continue;
+                    episodes[alone].1[0] = Some(clip.ordinal()).filter(|_| clip.frame_count() > 0);
                 }
-                _ => continue,
+                continue;
             };
+            let episode = episode_name(episode).ok_or_else(|| {
+                let what = format!("a clip of camera \"{}\" belongs to no episode", cameras.names[camera]);
+                let expected = format!("text or a number as attribute \"{}\"", cameras.episode_attribute);
+                let e = Error::usage(what).in_clip(clip.ordinal()).expected(expected);
+                e.found(episode.map_or("none".into(), Value::to_string))
+            })?;
             let number =
                 *numbers.entry((source_of(clip.ordinal()), episode.clone())).or_insert_with(|| begin(Some(&episode)));
             if let Some(before) = episodes[number].1[camera].replace(clip.ordinal()) {
@@ -129,15 +137,6 @@ impl Episodes {
     }
 }
 
-/// Returns an error for several clips of each video, of which an epoch would have one.
-fn refuse_draws(dataset: &Dataset) -> Result<()> {
-    if dataset.draws() > 1 {
-        return Err(Error::usage("loader option cameras: the data set has several draws of each video")
-            .help("pack it with one draw of each, and let the loader draw frames"));
-    }
-    Ok(())
-}
-
 /// Returns an error for clips of which none is of the cameras.
 fn without_cameras(which: &str, cameras: &Cameras) -> Error {
     let Cameras { names, camera_attribute, .. } = cameras;
@@ -145,33 +144,10 @@ fn without_cameras(which: &str, cameras: &Cameras) -> Error {
     e.expected(format!("clips with the attribute \"{camera_attribute}\": {}", names.join(", ")))
 }
 
-/// The camera and the episode of a clip.
-enum CameraClip {
-    /// The number of a camera, and the name of an episode.
-    Of(usize, String),
-    /// Another camera, or an episode alone.
-    Elsewhere,
-    /// No camera and no episode.
-    Nowhere,
-}
-
-fn camera_clip(clip: &Clip<'_>, cameras: &Cameras) -> Result<CameraClip> {
-    let attributes = clip.attributes()?;
-    let [camera, episode] = [&cameras.camera_attribute, &cameras.episode_attribute].map(|name| attributes.find(name));
-    let number = cameras.names.iter().position(|name| Some(name.as_str()) == camera.and_then(Value::as_str));
-    let Some(number) = number else {
-        return Ok(if camera.is_none() && episode.is_none() { CameraClip::Nowhere } else { CameraClip::Elsewhere });
-    };
-    let episode = match episode {
-        Some(Value::String(episode)) => format!("\"{episode}\""),
-        Some(Value::Number(episode)) => episode.to_string(),
-        found => {
-            let e = Error::usage(format!("a clip of camera \"{}\" belongs to no episode", cameras.names[number]));
-            let e = e
-                .in_clip(clip.ordinal())
-                .expected(format!("text or a number as attribute \"{}\"", cameras.episode_attribute));
-            return Err(e.found(found.map_or("none".into(), Value::to_string)));
-        }
-    };
-    Ok(CameraClip::Of(number, episode))
+fn episode_name(episode: Option<&Value>) -> Option<String> {
+    match episode? {
+        Value::String(episode) => Some(format!("\"{episode}\"")),
+        Value::Number(episode) => Some(episode.to_string()),
+        _ => None,
+    }
 }

@@ -93,9 +93,9 @@ impl Engine {
 }
 
 /// The memory of the consumer, and the facts about the batch in it.
-pub(crate) struct CallerBuffer<M> {
-    pub memory: M,
-    pub batch: Batch,
+pub struct CallerBuffer<M> {
+    pub(super) memory: M,
+    pub(super) batch: Batch,
 }
 
 impl BatchBuffer for Batch {
@@ -247,7 +247,10 @@ fn read<'a>(
 ) -> Result<SampleSpec<'a>> {
     let plan = plan(engine, sample, shape)?;
     if sample.camera == 0 {
-        let of_camera = |camera| of_camera(engine, &sample, shape, camera);
+        let of_camera = |camera: u32| {
+            let of_camera = self::plan(engine, engine.with_cameras(&sample)[camera as usize], shape)?;
+            Ok(of_camera.is_there.then_some(of_camera))
+        };
         engine.tracks.read(&plan, tracks, &of_camera)?;
     }
     slot.fill(engine, &plan)?;
@@ -258,17 +261,6 @@ fn plan<'a>(engine: &'a Engine, sample: PlannedSample, shape: &BatchShape) -> Re
     let mut plan = engine.specs.plan(sample, shape.frames, shape.size)?;
     plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
     Ok(plan)
-}
-
-/// The sample with another camera. `None` if its episode does not have the camera.
-fn of_camera<'a>(
-    engine: &'a Engine,
-    sample: &PlannedSample,
-    shape: &BatchShape,
-    camera: u32,
-) -> Result<Option<SampleSpec<'a>>> {
-    let plan = plan(engine, engine.with_cameras(sample)[camera as usize], shape)?;
-    Ok(plan.is_there.then_some(plan))
 }
 
 /// Decodes the pictures in parallel.
@@ -293,12 +285,13 @@ impl<S: SampleType> SampleBuffer for &mut [S] {
 
 /// The slot of each picture in the data of a sample.
 fn slots<'a, S: SampleType>(options: &LoaderOptions, clip: &'a mut [S], frames: usize) -> Vec<PictureBuffer<'a, S>> {
-    let channels = options.channels.count();
     let length = clip.len() / frames;
     match options.layout {
-        Layout::Btchw => clip.chunks_exact_mut(length).map(|p| PictureBuffer::planes(p, channels)).collect(),
-        Layout::Bcthw => PictureBuffer::clip(clip, channels, frames),
-        Layout::Bthwc => clip.chunks_exact_mut(length).map(|p| PictureBuffer::pixels(p, channels)).collect(),
+        Layout::Bcthw if options.channels.count() == 3 => PictureBuffer::clip(clip, frames),
+        Layout::Btchw if options.channels.count() == 3 => {
+            clip.chunks_exact_mut(length).map(PictureBuffer::planes).collect()
+        }
+        _ => clip.chunks_exact_mut(length).map(PictureBuffer::Pixels).collect(),
     }
 }
 

@@ -206,7 +206,7 @@ fn jpeg(
         flip: view.flip,
         colors: plan.params.color.matrix().unwrap_or(ColorMatrix::IDENTITY),
         normalize: plan.options.normalize.unwrap_or(Normalize::NONE),
-        reducing_gap: plan.options.crop.reducing_gap(),
+        reducing_gap: plan.options.reducing_gap,
         view,
         key,
     })

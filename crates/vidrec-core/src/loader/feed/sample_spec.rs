@@ -98,7 +98,8 @@ pub(super) fn frame_ns(clip: &Clip<'_>, t: u32) -> Result<i64> {
     clip.time_ns(t)?.ok_or_else(beyond)
 }
 
-fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
+/// Width and height of the frames by the clip's entry; `None` if the entry says that they differ.
+pub(super) fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
     let (width, height) = (clip.width(), clip.height());
     (width > 0 && height > 0).then_some((width, height))
 }
@@ -193,7 +194,7 @@ impl SampleSpecs {
     /// has one.
     pub fn scale(&self, sample: &PlannedSample, clip: &Clip<'_>, size: (u32, u32)) -> Option<Scale> {
         let (frame, options) = (frame_size(clip)?, self.options_of(sample.clip, sample.camera));
-        Some(scale(&options.view(size, self.look(sample), frame), options.crop.reducing_gap()))
+        Some(scale(&options.view(size, self.look(sample), frame), options.reducing_gap))
     }
 
     /// The tables for a frame of this size with such pixels.
@@ -201,7 +202,7 @@ impl SampleSpecs {
         let SampleSpec { size, options, params, .. } = plan;
         let Normalize { mean, std } = options.normalize.unwrap_or(Normalize::NONE);
         let matrix = params.color.matrix().unwrap_or(ColorMatrix::IDENTITY);
-        let (channels, reducing_gap) = (self.options.channels, options.crop.reducing_gap());
+        let (channels, reducing_gap) = (self.options.channels, options.reducing_gap);
         let spec = PictureSpec { size: *size, channels, mean, std, matrix, reducing_gap };
         Kernel::new(&spec, &self.view(plan, frame), frame, pixels)
     }

@@ -2,7 +2,7 @@
 
 use crate::dataset::Dataset;
 use crate::loader::draw::DrawKey;
-use crate::loader::options::{Draws, Frames, LoaderOptions, ShortClips};
+use crate::loader::options::{Frames, LoaderOptions, ShortClips};
 use vidrec_format::SectionId;
 use vidrec_format::error::{Error, Hint, Result};
 
@@ -64,19 +64,11 @@ struct SourceSamples {
 }
 
 /// The number of samples of a clip of `n` frames, and whether the clip is short. A clip without frames is a sample.
-fn count_samples(frames: &Frames, clip: u64, n: u32) -> Result<(u64, bool)> {
-    let Some(count) = frames.count().filter(|_| n > 0) else { return Ok((1, false)) };
-    let needs = frames.needs(count);
-    let is_short = u64::from(n) < needs;
-    match frames.short() {
-        ShortClips::Error if is_short => {
-            let e = Error::usage("the clip is shorter than a sample").in_clip(clip);
-            let e = e.expected(format!("{needs} frames or more")).found(format!("{n} frames"));
-            Err(e.help("load fewer frames, or choose what happens to short clips: short = repeat, pad or skip"))
-        }
-        ShortClips::Skip if is_short => Ok((0, true)),
-        _ => Ok((frames.samples(n, count), is_short)),
-    }
+fn count_samples(frames: &Frames, n: u32) -> (u64, bool) {
+    let Some(count) = frames.count().filter(|_| n > 0) else { return (1, false) };
+    let is_short = u64::from(n) < frames.needs(count);
+    let is_skipped = is_short && frames.short() == ShortClips::Skip;
+    (if is_skipped { 0 } else { frames.samples(n, count) }, is_short)
 }
 
 /// The error about a clip that should have `expected` frames.
@@ -161,29 +153,25 @@ fn too_many() -> Error {
 impl SourceSamples {
     fn new(dataset: &Dataset, options: &LoaderOptions, cameras: Option<u32>) -> Result<Self> {
         let frames = &options.frames;
-        let draws = if frames.draws() == Draws::Rotate { dataset.draws().max(1) } else { 1 };
-        let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
+        let (draws, is_of_cameras) = (cameras.unwrap_or(dataset.draws().max(1)), cameras.is_some());
         let clips = dataset.len() / u64::from(draws);
         let crops = options.crop.count();
         let mut space = SourceSamples { even: 1, crops, draws, is_of_cameras, ..SourceSamples::default() };
         match dataset.likely_frames_per_clip()? {
-            Some(n) if frames.fps().is_none() => space.count_one(frames, n, clips)?,
+            // Counts samples as if all clips had `n` frames.
+            Some(n) if frames.fps().is_none() => {
+                let (samples, short) = count_samples(frames, n);
+                let relied_on = short || matches!(frames, Frames::Stored | Frames::Windows { .. });
+                space.equal = relied_on.then_some(n);
+                (space.even, space.longest) = (samples, n);
+                space.short = if short { clips } else { 0 };
+            }
             _ if dataset.is_empty() => {}
             _ => space.count_each(frames, dataset)?,
         }
         let groups = space.ends.last().copied().or_else(|| clips.checked_mul(space.even));
         space.len = groups.and_then(|groups| groups.checked_mul(crops.into())).ok_or_else(too_many)?;
         Ok(space)
-    }
-
-    /// Counts samples as if all clips had `n` frames.
-    fn count_one(&mut self, frames: &Frames, n: u32, clips: u64) -> Result<()> {
-        let (samples, short) = count_samples(frames, 0, n)?;
-        let relied_on = short || matches!(frames, Frames::Stored | Frames::Windows { .. });
-        self.equal = relied_on.then_some(n);
-        (self.even, self.longest) = (samples, n);
-        self.short = if short { clips } else { 0 };
-        Ok(())
     }
 
     /// All draws of a video have the same number of frames, so the first stands for all.
@@ -196,7 +184,7 @@ impl SourceSamples {
         let mut is_even = true;
         for ordinal in (0..dataset.len()).step_by(self.draws as usize) {
             let n = frames.in_clip(&dataset.clip(ordinal)?)?;
-            let (samples, short) = count_samples(frames, ordinal, n)?;
+            let (samples, short) = count_samples(frames, n);
             if *frames == Frames::Stored && n > 0 && self.longest > 0 && n != self.longest {
                 return Err(unequal(ordinal, self.longest, n));
             }
@@ -261,10 +249,10 @@ mod tests {
                 (0..all.len() as u64).map(|s| start(space.place(s, 5))).eq(all)
             };
             let mut end = 0;
-            let ends = lengths.iter().map(|&n| { end += count_samples(&rule, 0, n).unwrap().0; end }).collect();
+            let ends = lengths.iter().map(|&n| { end += count_samples(&rule, n).0; end }).collect();
             prop_assert!(check(0, ends, &lengths));
             let even = vec![7; lengths.len()];
-            prop_assert!(check(count_samples(&rule, 0, 7).unwrap().0, Vec::new(), &even));
+            prop_assert!(check(count_samples(&rule, 7).0, Vec::new(), &even));
         }
     }
 }

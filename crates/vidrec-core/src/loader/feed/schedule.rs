@@ -181,18 +181,20 @@ impl Schedule {
 
     fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
         let order = self.order.proven(self.samples.len, self.options.seed, epoch);
-        let (shared, rule) = (self.bucketed_epoch(epoch), self.ranks_in(epoch));
-        let shape = match (&shared, &self.buckets) {
-            (Some(shared), Some((buckets, _))) => shared.bucket(k).map(|bucket| buckets.shapes[bucket]),
-            _ => Some(self.shape),
+        let (shared, of_epoch) = (self.bucketed_epoch(epoch), self.ranks_in(epoch));
+        // Ranks share the clips of each bucket by themselves, and a batch has a number among those of its bucket.
+        let found = shared.as_ref().and_then(|epoch| epoch.batch(k));
+        let (shape, ranks_of, number) = match (&found, &self.buckets) {
+            (Some((bucket, queue, number)), Some((buckets, _))) => (buckets.shapes[*bucket], queue.ranks, *number),
+            _ => (self.shape, of_epoch, k),
         };
-        let by_homes = shared.as_ref().and_then(|epoch| epoch.by_homes(k, &rule));
-        let clips = |rank| shared.as_ref().map_or_else(|| rule.clips(k, rank), |epoch| epoch.clips(k, rank));
+        let by_homes = shared.as_ref().and_then(|epoch| epoch.by_homes(k, &of_epoch));
         let planned = |rank: u32, i: u32| {
-            let Slot { position, counts } = match (&by_homes, &shared) {
-                (Some(all), _) => Slot { position: *all.get((rank * clips(rank) + i) as usize)?, counts: true },
-                (None, Some(shared)) => shared.slot(k, rank, i)?,
-                (None, None) => rule.slot(k, rank, i)?,
+            let Slot { position, counts } = ranks_of.slot(number, rank, i)?;
+            let position = match (&by_homes, &found) {
+                (Some(all), _) => *all.get((rank * ranks_of.clips(number, rank) + i) as usize)?,
+                (None, Some((_, queue, _))) => *queue.positions.get(usize::try_from(position).ok()?)?,
+                (None, None) => position,
             };
             let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, because that number divides the number of samples.
@@ -201,19 +203,13 @@ impl Schedule {
             // epochs.
             Some(self.planned(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
         };
-        let plan = shape.and_then(|shape| {
-            let places = ranks.flat_map(|rank| (0..clips(rank)).map(move |i| (rank, i)));
-            let samples = places.map(|(rank, i)| planned(rank, i)).collect::<Option<Vec<_>>>()?;
-            let clips_on_all_ranks = match &shared {
-                Some(shared) => shared.clips_on_all_ranks(k),
-                None => rule.clips_on_all_ranks(k),
-            };
-            let shape = BatchShape { clips: u32::try_from(samples.len()).unwrap_or(u32::MAX), ..shape };
-            (!samples.is_empty()).then_some(BatchPlan { samples, shape, clips_on_all_ranks })
-        });
+        let places = ranks.flat_map(|rank| (0..ranks_of.clips(number, rank)).map(move |i| (rank, i)));
+        let samples = places.map(|(rank, i)| planned(rank, i)).collect::<Option<Vec<_>>>();
         let batches = self.batches_in(epoch);
         let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {batches}"));
-        plan.filter(|_| k < batches).ok_or_else(none)
+        let samples = samples.filter(|samples| k < batches && !samples.is_empty()).ok_or_else(none)?;
+        let shape = BatchShape { clips: u32::try_from(samples.len()).unwrap_or(u32::MAX), ..shape };
+        Ok(BatchPlan { samples, shape, clips_on_all_ranks: ranks_of.clips_on_all_ranks(number) })
     }
 
     /// The sample with a replacement for its sample: draw number `attempt`, from the same source if there are

@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::dataset::Clip;
 use crate::loader::decoded::{CacheUse, DecodedFrames, FrameKey};
-use crate::loader::kernel::{self, DecodedForm, Kernel, PictureBuffer, SampleType, Scratch};
+use crate::loader::kernel::{self, DecodedForm, Kernel, Machine, PictureBuffer, SampleType, Scratch};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::frame_entry::FrameEntry;
 use vidrec_jpeg::{
@@ -19,7 +19,7 @@ const DEFAULT_THREADS: usize = 8;
 
 /// A pool of threads and their workers.
 pub(crate) struct WorkerPool {
-    threads: rayon::ThreadPool,
+    pub threads: rayon::ThreadPool,
     /// One worker for each thread, so that no thread ever waits for a lock.
     workers: Vec<Mutex<Worker>>,
 }
@@ -34,10 +34,6 @@ impl WorkerPool {
         let worker = |_| Worker::new().map(Mutex::new);
         let workers = (0..threads.current_num_threads()).map(worker).collect::<Result<_>>()?;
         Ok(WorkerPool { threads, workers })
-    }
-
-    pub fn threads(&self) -> usize {
-        self.threads.current_num_threads()
     }
 
     /// Runs work on the threads of the pool.
@@ -226,6 +222,6 @@ impl Worker {
     fn run<S: SampleType>(&mut self, kernel: &Kernel, cut: &Cut, pitches: [usize; 3], slot: PictureBuffer<'_, S>) {
         let planes = self.planes.each_ref().map(Vec::as_slice);
         let frame = DecodedPart { planes, pitches, origin: (cut.region.x, cut.region.y) };
-        kernel::run(kernel, &frame, &mut self.scratch, slot);
+        kernel::run(Machine::best(), kernel, &frame, &mut self.scratch, slot);
     }
 }

@@ -90,7 +90,10 @@ impl Axis {
         for i in 0..out {
             let triangle = Triangle::new(&span, if reversed { out - 1 - i } else { i });
             let first = match axis.samples {
-                Samples::Full => triangle.weights(&mut exact),
+                Samples::Full => {
+                    exact.extend(triangle.samples.clone().map(|x| triangle.weight(x)));
+                    triangle.samples.start
+                }
                 Samples::Half => triangle.chroma_weights(len, &mut exact),
             };
             pixels.push((first, exact.len()));
@@ -151,13 +154,7 @@ impl Triangle {
         (1.0 - (f64::from(sample) + 0.5 - self.center).abs() / self.reach).max(0.0)
     }
 
-    /// Appends the weights, whose sum is not yet 1, and returns the first sample with a weight.
-    fn weights(&self, to: &mut Vec<f64>) -> u32 {
-        to.extend(self.samples.clone().map(|x| self.weight(x)));
-        self.samples.start
-    }
-
-    /// Appends the weights of chroma of `len` samples, as `weights` does. Smooth upsampling (jdsample.c,
+    /// Appends the weights of chroma of `len` samples, whose sum is not yet 1, and returns the first sample with a weight. Smooth upsampling (jdsample.c,
     /// `h2v2_fancy_upsample`) makes each sample of luma from three quarters of its own chroma sample and one
     /// quarter of the next nearest. At the ends, the next nearest is its own sample.
     fn chroma_weights(&self, len: u32, to: &mut Vec<f64>) -> u32 {

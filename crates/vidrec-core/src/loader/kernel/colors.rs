@@ -54,21 +54,6 @@ impl ColorMatrix {
             offset: std::array::from_fn(|r| dot(next.rows[r], self.offset) + next.offset[r]),
         }
     }
-
-    /// Maps one color.
-    pub fn apply(&self, rgb: [f32; 3]) -> [f32; 3] {
-        std::array::from_fn(|r| {
-            let row = self.rows[r];
-            (row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2] + self.offset[r]).clamp(0.0, 255.0)
-        })
-    }
-}
-
-/// The kind of planes of a decoded picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Planar {
-    YCbCr,
-    Rgb,
 }
 
 /// Conversions that are compiled apart.
@@ -147,10 +132,11 @@ pub(super) struct Conversion {
 }
 
 impl Conversion {
-    /// Creates the map to levels of 0 to 255. `unit` is the value of a level of 1 in the planes.
-    pub fn new(planar: Planar, matrix: &ColorMatrix, channels: Channels, unit: f64) -> Self {
+    /// Creates the map to levels of 0 to 255, from luma and chroma or else from red, green and blue. `unit` is the value of a
+    /// level of 1 in the planes.
+    pub fn new(is_ycc: bool, matrix: &ColorMatrix, channels: Channels, unit: f64) -> Self {
         let jitter = Affine { rows: matrix.rows.map(|row| row.map(f64::from)), offset: matrix.offset.map(f64::from) };
-        let from = if planar == Planar::YCbCr { Affine::from_ycc() } else { Affine::IDENTITY };
+        let from = if is_ycc { Affine::from_ycc() } else { Affine::IDENTITY };
         let to = if channels == Channels::Rgb { Affine::IDENTITY } else { Affine::to_ycc() };
         let Affine { rows, offset } = from.then(jitter).then(to);
         // A factor that would be 0 without rounding errors becomes 0, because luma from luma needs no chroma.

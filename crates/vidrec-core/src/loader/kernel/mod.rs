@@ -26,6 +26,7 @@ mod tables;
 
 pub use colors::{Channels, ColorMatrix};
 pub(super) use device_table::DeviceTable;
+pub(super) use isa::Machine;
 pub(super) use pass::{Scratch, run};
 pub(super) use picture_buffer::{PictureBuffer, SampleType};
 pub(super) use spec::{DecodedForm, PictureSpec, REDUCING_GAP, Span, View};

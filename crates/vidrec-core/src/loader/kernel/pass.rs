@@ -1,18 +1,24 @@
-//! The pass over a frame: for each row of the picture it blends rows of the planes. [`picture_row`](super::picture_row)
-//! does the rest.
+//! The pass over a frame: for each row of the picture it blends rows of the planes, and then makes the row block by block.
+//! Columns, colors and samples stay in registers in between.
+//!
+//! A function that is called for each block is inlined into a function that is compiled for each kind of machine,
+//! so it is compiled for that machine too. A closure would not be, so there are none.
 //!
 //! All of it is compiled once for each kind of machine, sample and slot. Decisions that depend on the frame are
 //! made outside the loop over rows. Impossible cases are not compiled: a slot with one channel has no colors.
 
 use super::super::aligned::Aligned;
 use super::colors::{Conversion, Kind};
-use super::isa::{Isa, IsaWork, Machine};
+use super::isa::{Isa, IsaWork, LineBlock, Lines, Machine};
 use super::picture_buffer::{PictureBuffer, SampleType};
-use super::picture_row::{GrayOut, PictureRow, PixelOut, PlaneOut, RowOut};
-use super::plane_tables::{Other, PlaneTables};
+use super::picture_row::{Constants, PixelOut, PlaneOut, RowOut};
+use super::plane_tables::{Other, PlaneTables, Windows};
 use super::spec::{BLOCK, UNIT};
 use super::tables::Kernel;
 use vidrec_jpeg::{ChromaLines, DecodedPart};
+
+/// The kinds of conversions by their numbers, for parameters that have to be numbers.
+const KINDS: [Kind; 3] = [Kind::Full, Kind::Plain, Kind::Levels];
 
 /// Buffers of one row, kept from frame to frame.
 #[derive(Debug, Default)]
@@ -24,25 +30,14 @@ pub(crate) struct Scratch {
     sums: [Aligned<i32>; 3],
 }
 
-/// Writes the picture of `frame` to `slot`.
+/// Writes the picture of `frame` to `slot`, with the loops for a kind of machine.
 pub(crate) fn run<S: SampleType>(
-    kernel: &Kernel,
-    frame: &DecodedPart<'_>,
-    scratch: &mut Scratch,
-    slot: PictureBuffer<'_, S>,
-) {
-    run_on(Machine::best(), kernel, frame, scratch, slot);
-}
-
-/// Does the same on a kind of machine.
-pub(super) fn run_on<S: SampleType>(
     machine: Machine,
     tables: &Kernel,
     frame: &DecodedPart<'_>,
     scratch: &mut Scratch,
     slot: PictureBuffer<'_, S>,
 ) {
-    debug_assert_eq!(matches!(slot, PictureBuffer::Gray(_)), tables.channels == 1);
     scratch.fit(tables);
     let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
     macro_rules! pass {
@@ -52,16 +47,16 @@ pub(super) fn run_on<S: SampleType>(
         }};
     }
     match (slot, tables.planes, conversion.kind()) {
-        (PictureBuffer::Gray(plane), 1, _) => pass!(1, Full, GrayOut(plane)),
-        (PictureBuffer::Gray(plane), ..) => pass!(3, Full, GrayOut(plane)),
+        (PictureBuffer::Pixels(gray), 1, _) if tables.channels == 1 => pass!(1, Full, PixelOut::<_, 1>(gray)),
+        (PictureBuffer::Pixels(gray), ..) if tables.channels == 1 => pass!(3, Full, PixelOut::<_, 1>(gray)),
         (PictureBuffer::Planes(planes), 1, _) => pass!(1, Full, PlaneOut(planes)),
         (PictureBuffer::Planes(planes), _, Kind::Plain) => pass!(3, Plain, PlaneOut(planes)),
         (PictureBuffer::Planes(planes), _, Kind::Levels) => pass!(3, Levels, PlaneOut(planes)),
         (PictureBuffer::Planes(planes), _, Kind::Full) => pass!(3, Full, PlaneOut(planes)),
-        (PictureBuffer::Pixels(pixels), 1, _) => pass!(1, Full, PixelOut(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => pass!(3, Plain, PixelOut(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => pass!(3, Levels, PixelOut(pixels)),
-        (PictureBuffer::Pixels(pixels), _, Kind::Full) => pass!(3, Full, PixelOut(pixels)),
+        (PictureBuffer::Pixels(pixels), 1, _) => pass!(1, Full, PixelOut::<_, 3>(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Plain) => pass!(3, Plain, PixelOut::<_, 3>(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Levels) => pass!(3, Levels, PixelOut::<_, 3>(pixels)),
+        (PictureBuffer::Pixels(pixels), _, Kind::Full) => pass!(3, Full, PixelOut::<_, 3>(pixels)),
     }
 }
 
@@ -90,14 +85,17 @@ impl<O: RowOut, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_
     fn run<I: Isa>(mut self, isa: I) {
         let tables = self.tables;
         let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
-        let at_once = tables.exact.is_none()
-            && (0..PLANES).all(|plane| isa.has_loops_for(tables.of_plane(plane).columns.windows()));
+        let is_narrow = |plane| tables.of_plane(plane).columns.windows == Windows::Narrow;
+        let at_once = I::HAS_COLUMNS && tables.exact.is_none() && (0..PLANES).all(is_narrow);
         let height = tables.size.1 as usize;
         // Lines are made one row ahead, so that each line is read long after it was written. It is then no longer
         // in the store buffer, where the batch's stores come before it.
         for ahead in 0..=height {
             if ahead < height && tables.exact.is_none() {
-                self.blend(isa, &sources, ahead);
+                for (plane, source) in sources.iter().enumerate().take(PLANES) {
+                    let line = &mut self.scratch.lines[ahead % 2][plane];
+                    blend(isa, tables.of_plane(plane).rows.row(ahead), source, line);
+                }
             }
             let Some(y) = ahead.checked_sub(1) else { continue };
             if at_once {
@@ -112,14 +110,6 @@ impl<O: RowOut, const PLANES: usize, const KIND: usize> IsaWork for FramePass<'_
 }
 
 impl<O: RowOut, const PLANES: usize, const KIND: usize> FramePass<'_, O, PLANES, KIND> {
-    /// Makes the lines for row `y` of the picture.
-    #[inline(always)]
-    fn blend<I: Isa>(&mut self, isa: I, sources: &[SourceRows<'_>; 3], y: usize) {
-        for (plane, source) in sources.iter().enumerate().take(PLANES) {
-            blend(isa, self.tables.of_plane(plane).rows.row(y), source, &mut self.scratch.lines[y % 2][plane]);
-        }
-    }
-
     /// Makes the columns of row `y` of the picture, if they are a step of their own.
     #[inline(always)]
     fn sums<I: Isa>(&mut self, isa: I, y: usize) {
@@ -141,18 +131,84 @@ impl<O: RowOut, const PLANES: usize, const KIND: usize> FramePass<'_, O, PLANES,
     /// Makes and writes row `y` of the picture, from lines or from sums.
     #[inline(always)]
     fn row<I: Isa, const LINES: bool>(&mut self, isa: I, y: usize) {
-        let out = self.slot.split_off(self.tables.size.0 as usize);
-        let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);
-        let row = PictureRow::<PLANES, KIND, LINES> {
-            lines: [&lines[0], &lines[1], &lines[2]],
-            sums: [sums[0].as_chunks().0, sums[1].as_chunks().0, sums[2].as_chunks().0],
-            columns: &self.tables.of_plane(0).columns,
-            chroma: &self.tables.of_plane(1).columns,
-            conversion: self.conversion,
-        };
-        row.write(isa, out);
+        let (places, rest) = self.slot.split_off(self.tables.size.0 as usize).places();
+        let constants = Constants::new(isa, self.conversion);
+        let Scratch { lines, sums, .. } = &*self.scratch;
+        // These loops call no function, so that all constants stay in registers. Zipped iterators have one counter
+        // and no checks.
+        if LINES {
+            let [first, blue, red] = lines[y % 2].each_ref().map(|line| &line[..]);
+            let [luma, chroma] = [0, 1].map(|plane| &self.tables.of_plane(plane).columns);
+            let (luma, chroma) = (Lines::new([first], luma), Lines::new([blue, red], chroma));
+            assert!(places.len() <= luma.blocks().len().min(chroma.blocks().len()), "columns without a block");
+            for (place, (luma, chroma)) in places.zip(luma.blocks().zip(chroma.blocks())) {
+                let planes = Self::from_lines(isa, luma, chroma, &constants);
+                O::write(isa, Self::channels(isa, planes, &constants), place);
+            }
+            if let (Some(rest), Some((luma, chroma))) = (rest, luma.blocks().zip(chroma.blocks()).next_back()) {
+                let planes = Self::from_lines(isa, luma, chroma, &constants);
+                O::write_rest(isa, Self::channels(isa, planes, &constants), rest);
+            }
+        } else {
+            let sums: [&[[i32; BLOCK]]; 3] = sums.each_ref().map(|sums| sums.as_chunks().0);
+            assert!(sums.iter().all(|sums| places.len() <= sums.len()), "columns without sums");
+            let [first, second, third] = sums;
+            for (place, sums) in places.zip(first.iter().zip(second).zip(third)) {
+                let planes = Self::from_sums(isa, sums, &constants);
+                O::write(isa, Self::channels(isa, planes, &constants), place);
+            }
+            if let (Some(rest), Some(sums)) = (rest, first.iter().zip(second).zip(third).next_back()) {
+                let planes = Self::from_sums(isa, sums, &constants);
+                O::write_rest(isa, Self::channels(isa, planes, &constants), rest);
+            }
+        }
+    }
+
+    /// Makes a block of each plane from lines.
+    #[inline(always)]
+    fn from_lines<I: Isa>(
+        isa: I,
+        luma: LineBlock<'_, 1>,
+        chroma: LineBlock<'_, 2>,
+        constants: &Constants<I>,
+    ) -> [I::Floats; PLANES] {
+        let mut planes = [isa.splat(constants.offset[0]); PLANES];
+        [planes[0]] = isa.columns(luma);
+        if PLANES == 3 {
+            [planes[1], planes[2]] = isa.columns(chroma);
+        }
+        planes
+    }
+
+    /// Makes a block of each plane from sums.
+    #[inline(always)]
+    fn from_sums<I: Isa>(isa: I, ((a, b), c): Sums<'_>, constants: &Constants<I>) -> [I::Floats; PLANES] {
+        let mut planes = [isa.splat(constants.offset[0]); PLANES];
+        for (plane, sums) in planes.iter_mut().zip([a, b, c]) {
+            *plane = isa.floats(sums);
+        }
+        planes
+    }
+
+    /// Converts planes to channels. See [`Conversion`].
+    #[inline(always)]
+    fn channels<I: Isa>(isa: I, planes: [I::Floats; PLANES], constants: &Constants<I>) -> [I::Floats; 3] {
+        let mut channels = [isa.splat(constants.offset[0]); 3];
+        for (c, channel) in channels.iter_mut().enumerate().take(O::CHANNELS) {
+            let mut level = isa.splat(constants.offset[c]);
+            for (plane, &floats) in planes.iter().enumerate() {
+                if !KINDS[KIND].zeros().contains(&(c, plane)) {
+                    level = isa.scale_and_add(floats, constants.rows[c][plane], level);
+                }
+            }
+            *channel = if O::SATURATES { level } else { isa.clamp(level, constants.low[c], constants.high[c]) };
+        }
+        channels
     }
 }
+
+/// The sums of a block of each plane.
+type Sums<'a> = ((&'a [i32; BLOCK], &'a [i32; BLOCK]), &'a [i32; BLOCK]);
 
 /// The rows of a plane, and the number of samples of each that count.
 struct SourceRows<'a> {

@@ -10,28 +10,16 @@ use super::spec::BLOCK;
 /// In (B, C, T, H, W), the planes of a clip's frames alternate. A slot holds each plane as its own slice. No two
 /// slots share memory, and safe Rust proves it.
 pub(crate) enum PictureBuffer<'a, S> {
-    /// One channel, row by row.
-    Gray(&'a mut [S]),
     /// One plane for each of three channels, row by row.
     Planes([&'a mut [S]; 3]),
-    /// The three channels of each pixel side by side.
+    /// The channels of each pixel side by side: one or three.
     Pixels(&'a mut [S]),
 }
 
 impl<'a, S> PictureBuffer<'a, S> {
-    /// Creates a picture of `channels` consecutive planes: (B, T, C, H, W).
-    pub fn planes(picture: &'a mut [S], channels: usize) -> Self {
-        if channels == 1 {
-            return PictureBuffer::Gray(picture);
-        }
-        let (first, rest) = picture.split_at_mut(picture.len() / 3);
-        let (second, third) = rest.split_at_mut(first.len());
-        PictureBuffer::Planes([first, second, third])
-    }
-
-    /// Creates a picture whose pixels have their `channels` side by side: (B, T, H, W, C).
-    pub fn pixels(picture: &'a mut [S], channels: usize) -> Self {
-        if channels == 1 { PictureBuffer::Gray(picture) } else { PictureBuffer::Pixels(picture) }
+    /// Creates a picture of three consecutive planes: (B, T, C, H, W).
+    pub fn planes(picture: &'a mut [S]) -> Self {
+        PictureBuffer::Planes(thirds(picture))
     }
 
     /// Sets all values to 0.
@@ -40,24 +28,23 @@ impl<'a, S> PictureBuffer<'a, S> {
         S: Default + Clone,
     {
         match self {
-            PictureBuffer::Gray(plane) | PictureBuffer::Pixels(plane) => plane.fill(S::default()),
+            PictureBuffer::Pixels(pixels) => pixels.fill(S::default()),
             PictureBuffer::Planes(planes) => planes.into_iter().for_each(|plane| plane.fill(S::default())),
         }
     }
 
-    /// Creates the pictures of a clip of `frames` frames. Each plane follows that of the previous frame: (B, C, T,
-    /// H, W).
-    pub fn clip(clip: &'a mut [S], channels: usize, frames: usize) -> Vec<Self> {
-        let plane = (clip.len() / channels / frames.max(1)).max(1);
-        if channels == 1 {
-            return clip.chunks_exact_mut(plane).map(PictureBuffer::Gray).collect();
-        }
-        let (first, rest) = clip.split_at_mut(clip.len() / 3);
-        let (second, third) = rest.split_at_mut(first.len());
-        let planes = [first, second, third].map(|planes| planes.chunks_exact_mut(plane));
-        let [first, second, third] = planes;
+    /// Creates the pictures of a clip of `frames` frames with three channels. Each plane follows that of the previous frame:
+    /// (B, C, T, H, W).
+    pub fn clip(clip: &'a mut [S], frames: usize) -> Vec<Self> {
+        let [first, second, third] = thirds(clip).map(|planes| planes.chunks_exact_mut(planes.len() / frames));
         first.zip(second).zip(third).map(|((a, b), c)| PictureBuffer::Planes([a, b, c])).collect()
     }
+}
+
+fn thirds<S>(all: &mut [S]) -> [&mut [S]; 3] {
+    let (first, rest) = all.split_at_mut(all.len() / 3);
+    let (second, third) = rest.split_at_mut(first.len());
+    [first, second, third]
 }
 
 /// A type of value in a batch.
@@ -106,7 +93,7 @@ mod tests {
 
     fn mark(slot: PictureBuffer<'_, u8>, value: u8) {
         match slot {
-            PictureBuffer::Gray(plane) | PictureBuffer::Pixels(plane) => plane.fill(value),
+            PictureBuffer::Pixels(pixels) => pixels.fill(value),
             PictureBuffer::Planes(planes) => planes.into_iter().zip(1..).for_each(|(plane, c)| plane.fill(value + c)),
         }
     }
@@ -114,19 +101,15 @@ mod tests {
     #[test]
     fn planes_of_a_clip_lie_channel_by_channel() {
         let mut clip = [0; 12];
-        PictureBuffer::clip(&mut clip, 3, 2).into_iter().zip([10, 20]).for_each(|(slot, value)| mark(slot, value));
+        PictureBuffer::clip(&mut clip, 2).into_iter().zip([10, 20]).for_each(|(slot, value)| mark(slot, value));
         assert_eq!(clip, [11, 11, 21, 21, 12, 12, 22, 22, 13, 13, 23, 23]);
-        PictureBuffer::clip(&mut clip, 1, 3).into_iter().zip([1, 2, 3]).for_each(|(slot, value)| mark(slot, value));
-        assert_eq!(clip, [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
     }
 
     #[test]
     fn planes_of_a_picture_follow_each_other() {
         let mut picture = [0; 6];
-        mark(PictureBuffer::planes(&mut picture, 3), 0);
+        mark(PictureBuffer::planes(&mut picture), 0);
         assert_eq!(picture, [1, 1, 2, 2, 3, 3]);
-        mark(PictureBuffer::pixels(&mut picture, 1), 9);
-        assert_eq!(picture, [9; 6]);
     }
 
     fn one<S: SampleType>(value: f32) -> S {

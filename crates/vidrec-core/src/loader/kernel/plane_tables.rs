@@ -45,9 +45,7 @@ pub(crate) enum Windows {
     /// The samples of four pixels fit a window of 8 (about two samples from one to the next), and those of sixteen
     /// one of 32.
     Narrow,
-    /// Only the samples of sixteen pixels fit a window of 32.
-    Wide,
-    /// The samples of sixteen pixels fit a window of 64 (about four samples from one to the next).
+    /// Only the samples of sixteen pixels fit a window of 64 (about four samples from one to the next).
     Double,
     /// There are no blocks. The loops go sample by sample.
     None,
@@ -78,12 +76,10 @@ impl Block {
         let fours = first.as_chunks::<4>().0;
         let windows = if !fits(first, 64) {
             Windows::None
-        } else if !fits(first, 32) {
-            Windows::Double
-        } else if !fours.iter().all(|four| fits(four, 8)) {
-            Windows::Wide
-        } else {
+        } else if fits(first, 32) && fours.iter().all(|four| fits(four, 8)) {
             Windows::Narrow
+        } else {
+            Windows::Double
         };
         // The shuffles have no meaning if the pairs do not fit.
         let byte = |i: usize| {
@@ -114,12 +110,13 @@ pub(crate) struct PairWeights(pub [i16; 32]);
 /// The horizontal axis: the plane's columns that count, and how they make the picture's columns.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnTable {
-    axis: Axis,
+    pub(super) axis: Axis,
     /// The first column of the plane that counts. The line begins with it.
     start: u32,
     /// The number of columns that count.
     len: usize,
-    windows: Windows,
+    /// The kind of windows, which says which loops can use the [`blocks`](Self::blocks).
+    pub windows: Windows,
     blocks: Vec<Block>,
     /// For each block, and in it for each pair, the weights of sixteen pixels.
     weights: Vec<PairWeights>,
@@ -158,12 +155,6 @@ impl ColumnTable {
         }
     }
 
-    /// The number of weights of each column of the picture.
-    #[cfg(any(test, target_arch = "x86_64"))]
-    pub fn taps(&self) -> usize {
-        self.axis.taps
-    }
-
     /// The number of pairs of samples for each column of the picture.
     fn pairs(&self) -> usize {
         self.axis.taps.div_ceil(2)
@@ -178,12 +169,6 @@ impl ColumnTable {
     /// write.
     pub fn line_len(&self) -> usize {
         self.len + SLACK
-    }
-
-    /// The kind of windows, which says which loops can use the [`blocks`](Self::blocks).
-    #[inline(always)]
-    pub fn windows(&self) -> Windows {
-        self.windows
     }
 
     /// The blocks, each with its weights: one array for each pair.

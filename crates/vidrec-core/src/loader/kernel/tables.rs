@@ -1,7 +1,7 @@
 //! The tables by which the pictures of a clip are made, and the part of a frame that they need.
 
 use super::axis::Samples;
-use super::colors::{Channels, Conversion, Planar};
+use super::colors::{Channels, Conversion};
 use super::plane_tables::PlaneTables;
 use super::spec::{DecodedForm, PictureSpec, UNIT, View};
 use vidrec_jpeg::{Pixels, Region, RgbRows, Scale};
@@ -75,7 +75,7 @@ pub(super) struct Method {
 
 impl Method {
     pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
-        let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
+        let conversion = |is_ycc| Conversion::new(is_ycc, &target.matrix, target.channels, UNIT);
         // A picture that is not resized has the levels of a decode to RGB. They come from libjpeg's arithmetic, or
         // from libjpeg itself.
         let copy = target.channels == Channels::Rgb && view.x.is_copy() && view.y.is_copy();
@@ -83,11 +83,11 @@ impl Method {
         let crop = Region { x: view.x.start as u32, y: view.y.start as u32, width, height };
         let exact = RgbRows::new(crop, frame).filter(|_| copy && pixels == Pixels::Ycc420);
         let (form, levels) = if (copy && exact.is_none()) || pixels == Pixels::Other {
-            (DecodedForm::Rgb, conversion(Planar::Rgb))
+            (DecodedForm::Rgb, conversion(false))
         } else if exact.is_some() {
-            (DecodedForm::Planes(Scale::Full), conversion(Planar::Rgb))
+            (DecodedForm::Planes(Scale::Full), conversion(false))
         } else {
-            (DecodedForm::Planes(scale(view, target.reducing_gap)), conversion(Planar::YCbCr))
+            (DecodedForm::Planes(scale(view, target.reducing_gap)), conversion(true))
         };
         let planes = if levels.needs_chroma(target.channels.count()) { 3 } else { 1 };
         Method { form, exact, levels, planes }

@@ -33,7 +33,7 @@ fn noise((width, height): (u32, u32), half: bool, seed: u64) -> ([Vec<u8>; 3], [
 fn run_tables<S: SampleType>(machine: Machine, tables: &Kernel, planes: &[Vec<u8>; 3], pitches: [usize; 3]) -> Vec<S> {
     let mut out = vec![S::default(); tables.size.0 as usize * tables.size.1 as usize * tables.channels];
     let frame = DecodedPart { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
-    pass::run_on(machine, tables, &frame, &mut Scratch::default(), PictureBuffer::pixels(&mut out, tables.channels));
+    pass::run(machine, tables, &frame, &mut Scratch::default(), PictureBuffer::Pixels(&mut out));
     out
 }
 
@@ -132,7 +132,7 @@ proptest! {
             return Ok(());
         }
         let expected = naive_rgb(&view, size, &planes, pitches, step);
-        let taps = tables.first.columns.taps() + tables.first.rows.taps() + 2;
+        let taps = tables.first.columns.axis.taps + tables.first.rows.taps() + 2;
         // An error of a plane affects a channel by at most 1 + 1.772 times that error.
         let bound = 2.8 * plane_bound(taps) + 0.01;
         let floats: Vec<f32> = run_tables(Machine::best(), &tables, &planes, pitches);
@@ -180,7 +180,7 @@ proptest! {
         let frame = DecodedPart { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
         let whole = (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32);
         let tables = Kernel::new(&target(size), &view, whole, Pixels::Other);
-        pass::run_on(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut out, 3));
+        pass::run(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut out));
         let (w, h) = (size.0 as usize, size.1 as usize);
         for (y, x, c) in (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..3).map(move |c| (y, x, c)))) {
             prop_assert_eq!(out[(c * h + y) * w + x].to_bits(), pixels[(y * w + x) * 3 + c].to_bits());
@@ -222,7 +222,7 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
             };
             for machine in Machine::all() {
                 let mut out = vec![0u8; (size.0 * size.1 * 3) as usize];
-                pass::run_on(machine, &tables, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
+                pass::run(machine, &tables, &decoded, &mut Scratch::default(), PictureBuffer::Pixels(&mut out));
                 for (i, pixel) in out.as_chunks::<3>().0.iter().enumerate() {
                     let (px, py) = (i as u32 % size.0, i as u32 / size.0);
                     let px = if view.flip { size.0 - 1 - px } else { px };
@@ -287,12 +287,12 @@ fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
     let frame = DecodedPart { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
     let length = 37 * 5 * 3;
     let mut expected = vec![0f32; length];
-    pass::run_on(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut expected, 3));
+    pass::run(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureBuffer::planes(&mut expected));
     for machine in Machine::all() {
         for offset in 0..33 {
             let mut out = vec![-7f32; length + 40];
-            let slot = PictureBuffer::planes(&mut out[offset..offset + length], 3);
-            pass::run_on(machine, &tables, &frame, &mut Scratch::default(), slot);
+            let slot = PictureBuffer::planes(&mut out[offset..offset + length]);
+            pass::run(machine, &tables, &frame, &mut Scratch::default(), slot);
             assert!(out[offset..offset + length] == expected, "{machine:?} {offset}");
             assert!(out[..offset].iter().chain(&out[offset + length..]).all(|&v| v == -7.0), "{machine:?} {offset}");
         }
@@ -412,7 +412,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f6
         origin: (cut.region.x, cut.region.y),
     };
     let mut out = vec![0f32; expected.len()];
-    run(&kernel, &decoded, &mut Scratch::default(), PictureBuffer::pixels(&mut out, 3));
+    pass::run(Machine::best(), &kernel, &decoded, &mut Scratch::default(), PictureBuffer::Pixels(&mut out));
     let errors = expected.iter().zip(&out).map(|(a, b)| (a - f64::from(*b) * 255.0).abs());
     let squares: f64 = errors.clone().map(|e| e * e).sum();
     (10.0 * (255f64.powi(2) * out.len() as f64 / squares).log10(), errors.fold(0.0, f64::max))

@@ -86,10 +86,10 @@ impl Batching {
         let buckets = self.buckets();
         let ascending = buckets.is_sorted_by(|a, b| a < b) && buckets.first() != Some(&0);
         require(ascending, "batching: buckets", format_args!("{buckets:?}"), "ascending lengths of 1 or more")?;
-        if let Batching::Buckets { lengths } = self {
-            require(!lengths.is_empty(), "batching: buckets", "none", "one or more lengths")?;
-        }
         match self {
+            Batching::Buckets { lengths } => {
+                require(!lengths.is_empty(), "batching: buckets", "none", "one or more lengths")
+            }
             Batching::TokenBudget { patch, .. } => {
                 require(!patch.contains(&0), "batching: patch", format_args!("{patch:?}"), "1 or more on each side")
             }

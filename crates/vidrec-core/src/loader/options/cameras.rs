@@ -88,11 +88,6 @@ impl Cameras {
         }
     }
 
-    /// The options that each camera has of its own.
-    pub(super) fn each_own(&self) -> Vec<Option<&OwnOptions>> {
-        self.names.iter().map(|name| self.own.get(name)).collect()
-    }
-
     /// Returns an error that names the option if a value makes no sense.
     pub(super) fn check(&self) -> Result<()> {
         let mut seen = HashSet::new();

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::smart_resize::SmartResize;
 use super::values::{OneOrTwo, getters, list_of_sizes, range, require, setters, size, size_or_none};
-use crate::loader::kernel::REDUCING_GAP;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;
 
@@ -14,11 +13,6 @@ use vidrec_format::limits::MAX_SIDE;
 /// `resize` resizes the frame first: its shorter side gets a length that is drawn evenly from a range, both ends
 /// included. This is SlowFast's scale jitter, commonly 256 to 320. A frame that would then be smaller than the picture
 /// is enlarged until it covers the picture. Default `None`: not resized.
-///
-/// `reducing_gap` is how many times larger than the picture, at least, a frame is decoded if the JPEG decoder could
-/// reduce it by 2, 4 or 8. Reducing in the decoder is faster and less exact. Default 1.125, so that 256 pixels become
-/// 112 by way of 128. Against the exact resize of the full decode, a gap of 1 reaches at least 46 dB (by 2), 43 dB (by
-/// 4) and 38 dB (by 8). A gap of 2, as in Pillow's `thumbnail`, reaches 53 and 47 dB. A large gap turns it off.
 ///
 /// As JSON (serde): the name of the variant, followed by `Crop` except for `Cover` and `SmartResize`, with its fields.
 /// A size is a number or **height and width**, as in Python, and `resize` is a number or two: `{"RandomCrop": {"size":
@@ -46,9 +40,6 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// The exactness of the reduction of frames.
-        #[serde(default = "gap")]
-        reducing_gap: f64,
     },
     /// Any place with equal probability.
     #[serde(rename = "RandomCrop")]
@@ -59,9 +50,6 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// The exactness of the reduction of frames.
-        #[serde(default = "gap")]
-        reducing_gap: f64,
     },
     /// A random area with a random shape at a random place, resized to the size of the picture: torchvision's
     /// `RandomResizedCrop`.
@@ -76,9 +64,6 @@ pub enum Crop {
         /// The smallest and largest ratio of width to height. Default 3/4 to 4/3.
         #[serde(default = "ratio")]
         ratio: (f64, f64),
-        /// The exactness of the reduction of frames.
-        #[serde(default = "gap")]
-        reducing_gap: f64,
     },
     /// A part whose sides are 1, 7/8, 3/4 or 0.66 of the frame's shorter side, resized to the size of the picture:
     /// TSN's `GroupMultiScaleCrop`. Each side is drawn by itself, but the two are at most one step apart.
@@ -91,9 +76,6 @@ pub enum Crop {
         /// anywhere. Default `false`.
         #[serde(default)]
         fixed: bool,
-        /// The exactness of the reduction of frames.
-        #[serde(default = "gap")]
-        reducing_gap: f64,
     },
     /// Three parts along the longer side: left, middle and right, or top, middle and bottom. This is for testing:
     /// each part is a sample of its own, as [`Frames`](super::Frames) describes.
@@ -105,9 +87,6 @@ pub enum Crop {
         /// The length of the frame's shorter side, from the least to the greatest.
         #[serde(default, with = "range")]
         resize: Option<(u32, u32)>,
-        /// The exactness of the reduction of frames.
-        #[serde(default = "gap")]
-        reducing_gap: f64,
     },
     /// The largest part in the shape of the picture, resized to its size. Nothing is distorted, and the crop
     /// removes only what does not fit the shape.
@@ -124,9 +103,6 @@ pub enum Crop {
         /// Whether the place of the part is random. Otherwise it is in the middle. Default `false`.
         #[serde(default)]
         random: bool,
-        /// The exactness of the reduction of frames.
-        #[serde(default = "gap")]
-        reducing_gap: f64,
     },
     /// The whole frame, in about its own shape and size: both sides become multiples of `factor`, and the number of
     /// pixels is kept within bounds. This is the rule of Qwen2-VL and Qwen2.5-VL: `smart_resize` of transformers, with
@@ -134,27 +110,7 @@ pub enum Crop {
     ///
     /// All clips of a batch have the same size, that of each by itself. A substitute, and the clip of another camera,
     /// have the size of the sample. The loader keeps two bytes for each clip, and 8 bytes for each sample of an epoch.
-    SmartResize {
-        /// Both sides are multiples of this: the side of a patch, times the patches that become one token. Default 28.
-        #[serde(default = "factor")]
-        factor: u32,
-        /// The least number of pixels of a picture. Default 100,352 (128 times 28 by 28).
-        #[serde(default = "min_pixels")]
-        min_pixels: u64,
-        /// The greatest number of pixels of a picture. Default 602,112 (768 times 28 by 28).
-        #[serde(default = "max_pixels")]
-        max_pixels: u64,
-        /// The greatest number of pixels of all pictures of a sample together, where two frames count as one. It lowers
-        /// `max_pixels`, but not below 1.05 times `min_pixels`. Default `None`: no limit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        total_pixels: Option<u64>,
-        /// Whether `min_pixels` is of all pictures of a sample together, as in Qwen3-VL, rather than of each.
-        #[serde(default)]
-        per_video: bool,
-        /// The exactness of the reduction of frames.
-        #[serde(default = "gap")]
-        reducing_gap: f64,
-    },
+    SmartResize(SmartResize),
 }
 
 impl Default for Crop {
@@ -171,22 +127,6 @@ impl From<OneOrTwo> for Crop {
     }
 }
 
-fn gap() -> f64 {
-    REDUCING_GAP
-}
-
-fn factor() -> u32 {
-    28
-}
-
-fn min_pixels() -> u64 {
-    128 * 28 * 28
-}
-
-fn max_pixels() -> u64 {
-    768 * 28 * 28
-}
-
 fn scale() -> (f64, f64) {
     (0.08, 1.0)
 }
@@ -198,64 +138,52 @@ fn ratio() -> (f64, f64) {
 impl Crop {
     /// [`Crop::Center`] of this width and height, with defaults.
     pub fn center(size: (u32, u32)) -> Self {
-        Crop::Center { size, resize: None, reducing_gap: REDUCING_GAP }
+        Crop::Center { size, resize: None }
     }
 
     /// [`Crop::Random`] of this width and height, with defaults.
     pub fn random(size: (u32, u32)) -> Self {
-        Crop::Random { size, resize: None, reducing_gap: REDUCING_GAP }
+        Crop::Random { size, resize: None }
     }
 
     /// [`Crop::RandomResized`] of this width and height, with torchvision's defaults.
     pub fn random_resized(size: (u32, u32)) -> Self {
-        Crop::RandomResized { size, scale: scale(), ratio: ratio(), reducing_gap: REDUCING_GAP }
+        Crop::RandomResized { size, scale: scale(), ratio: ratio() }
     }
 
     /// [`Crop::MultiScale`] of this width and height, at fixed places or anywhere.
     pub fn multi_scale(size: (u32, u32), fixed: bool) -> Self {
-        Crop::MultiScale { size, fixed, reducing_gap: REDUCING_GAP }
+        Crop::MultiScale { size, fixed }
     }
 
     /// [`Crop::Three`] of this width and height, with defaults.
     pub fn three(size: (u32, u32)) -> Self {
-        Crop::Three { size, resize: None, reducing_gap: REDUCING_GAP }
+        Crop::Three { size, resize: None }
     }
 
     /// [`Crop::Cover`] of this width and height, in the middle or at a random place.
     pub fn cover(size: (u32, u32), random: bool) -> Self {
-        Crop::Cover { size: Some(size), sizes: Vec::new(), random, reducing_gap: REDUCING_GAP }
+        Crop::Cover { size: Some(size), sizes: Vec::new(), random }
     }
 
     /// [`Crop::Cover`] of the best of these widths and heights, in the middle or at a random place.
     pub fn cover_sizes(sizes: impl Into<Vec<(u32, u32)>>, random: bool) -> Self {
-        Crop::Cover { size: None, sizes: sizes.into(), random, reducing_gap: REDUCING_GAP }
+        Crop::Cover { size: None, sizes: sizes.into(), random }
     }
 
     /// [`Crop::SmartResize`] to multiples of this, with these least and greatest numbers of pixels.
     pub fn smart_resize(factor: u32, min_pixels: u64, max_pixels: u64) -> Self {
-        Crop::SmartResize {
-            factor,
-            min_pixels,
-            max_pixels,
-            total_pixels: None,
-            per_video: false,
-            reducing_gap: REDUCING_GAP,
-        }
+        Crop::SmartResize(SmartResize { factor, min_pixels, max_pixels, ..SmartResize::default() })
     }
 
     setters! { Crop:
         /// Returns the same crop of a frame whose shorter side is resized first, if the crop does not resize by itself.
         with_resize, resize: Option<(u32, u32)>, Center | Random | Three;
-        /// Returns the same crop with another gap.
-        with_reducing_gap, reducing_gap: f64, Center | Random | RandomResized | MultiScale | Three | Cover | SmartResize;
     }
 
     getters! { Crop:
         /// The range of lengths of the frame's shorter side, if the frame is resized first.
         resize: Option<(u32, u32)>, resize, of Center | Random | Three, or None;
-        /// The least factor by which a decoded frame is larger than the picture.
-        reducing_gap: f64, reducing_gap,
-            of Center | Random | RandomResized | MultiScale | Three | Cover | SmartResize, or REDUCING_GAP;
     }
 
     /// Width and height of the picture; those of the first, if there are several sizes. Of [`Crop::SmartResize`], the
@@ -268,7 +196,7 @@ impl Crop {
             | Crop::MultiScale { size, .. }
             | Crop::Three { size, .. } => *size,
             Crop::Cover { size, sizes, .. } => size.or(sizes.first().copied()).unwrap_or_default(),
-            Crop::SmartResize { factor, .. } => (*factor, *factor),
+            Crop::SmartResize(SmartResize { factor, .. }) => (*factor, *factor),
         }
     }
 
@@ -288,11 +216,8 @@ impl Crop {
     }
 
     /// The rule for the size of each clip, if it follows from that of its frames.
-    pub(crate) fn rule(&self) -> Option<SmartResize> {
-        let Crop::SmartResize { factor, min_pixels, max_pixels, total_pixels, per_video, .. } = *self else {
-            return None;
-        };
-        Some(SmartResize { factor, min_pixels, max_pixels, total_pixels, per_video })
+    pub(crate) fn rule(&self) -> Option<&SmartResize> {
+        if let Crop::SmartResize(rule) = self { Some(rule) } else { None }
     }
 
     /// Returns an error that names the field if a value makes no sense.
@@ -315,8 +240,6 @@ impl Crop {
             let fits = side(&least) && side(&most) && least <= most;
             require(fits, "crop: resize", format_args!("{least} to {most}"), "a length or a range, of 1 to 65500")?;
         }
-        let gap = self.reducing_gap();
-        require(gap >= 1.0, "crop: reducing_gap", gap, "1 or more")?;
         let Crop::RandomResized { scale, ratio, .. } = self else { return Ok(()) };
         let range = |(least, greatest): (f64, f64)| least > 0.0 && least <= greatest && greatest.is_finite();
         let fits = range(*scale) && scale.1 <= 1.0;
@@ -339,7 +262,7 @@ mod tests {
             (r#"{"RandomCrop": {"size": [6, 8], "resize": [9, 11]}}"#, Crop::random(size).with_resize(Some((9, 11)))),
             (r#"{"RandomResizedCrop": {"size": [6, 8], "scale": [0.08, 1.0]}}"#, Crop::random_resized(size)),
             (r#"{"MultiScaleCrop": {"size": [6, 8], "fixed": true}}"#, Crop::multi_scale(size, true)),
-            (r#"{"ThreeCrop": {"size": [6, 8], "reducing_gap": 2}}"#, Crop::three(size).with_reducing_gap(2.0)),
+            (r#"{"ThreeCrop": {"size": [6, 8]}}"#, Crop::three(size)),
             (r#"{"Cover": {"size": [6, 8]}}"#, Crop::cover(size, false)),
             (r#"{"Cover": {"sizes": [[6, 8], 7], "random": true}}"#, Crop::cover_sizes([size, (7, 7)], true)),
             (r#"{"SmartResize": {}}"#, Crop::smart_resize(28, 100_352, 602_112)),
@@ -356,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_named() {
-        let resized = |scale, ratio| Crop::RandomResized { size: (8, 8), scale, ratio, reducing_gap: 1.125 };
+        let resized = |scale, ratio| Crop::RandomResized { size: (8, 8), scale, ratio };
         for (named, crop) in [
             ("size", Crop::center((224, 0))),
             ("size", Crop::center((u32::MAX, 1))),
@@ -364,7 +287,6 @@ mod tests {
             ("sizes", Crop::cover_sizes([(8, 8), (0, 8)], false)),
             ("resize", Crop::center((8, 8)).with_resize(Some((9, 8)))),
             ("resize", Crop::center((8, 8)).with_resize(Some((0, 8)))),
-            ("reducing_gap", Crop::center((8, 8)).with_reducing_gap(f64::NAN)),
             ("scale", resized((0.0, 1.0), (1.0, 1.0))),
             ("scale", resized((0.5, 1.1), (1.0, 1.0))),
             ("ratio", resized((0.5, 1.0), (2.0, 1.0))),

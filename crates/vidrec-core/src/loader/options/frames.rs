@@ -28,8 +28,10 @@ use vidrec_format::sampler::Rate;
 /// error. A loader with a rate reads every frame's entry once. Rules that spread frames over a clip have no rate,
 /// because the distance of their frames follows from the length of the clip.
 ///
-/// [`ShortClips`] says what happens to a clip that has fewer frames than a sample needs, and [`Draws`] which clips an
-/// epoch has if the data set has several draws of each video.
+/// [`ShortClips`] says what happens to a clip that has fewer frames than a sample needs. If the data set has several draws of
+/// each video ([`Dataset::draws`](crate::dataset::Dataset::draws)), an epoch has one of them: number `epoch` modulo the number
+/// of draws. Sample `i` then stands for clips `i K` to `i K + K - 1` with K draws, so orders with weights or indices count
+/// videos, not clips.
 ///
 /// As JSON (serde): the name of the variant with its fields, such as `{"Run": {"count": 16, "fps": "4"}}`. Fields
 /// with a default may be missing.
@@ -58,9 +60,6 @@ pub enum Frames {
         /// The treatment of clips that have fewer frames.
         #[serde(default)]
         short: ShortClips,
-        /// The draws of a video in an epoch.
-        #[serde(default)]
-        draws: Draws,
     },
     /// One frame at random in each of those segments, as in TSN's training.
     Random {
@@ -69,16 +68,12 @@ pub enum Frames {
         /// The treatment of clips that have fewer frames.
         #[serde(default)]
         short: ShortClips,
-        /// The draws of a video in an epoch.
-        #[serde(default)]
-        draws: Draws,
     },
     /// A run: frames in a row, each `stride` after the one before.
     Run {
         /// The number of frames, 1 or more.
         count: u32,
         /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
-        #[serde(default)]
         fps: Option<Rate>,
         /// The distance from one frame of the run to the next, 1 or more. Default 1.
         #[serde(default = "one")]
@@ -89,9 +84,6 @@ pub enum Frames {
         /// The treatment of clips that are shorter than a run.
         #[serde(default)]
         short: ShortClips,
-        /// The draws of a video in an epoch.
-        #[serde(default)]
-        draws: Draws,
     },
     /// Every run that begins at frame 0, `hop`, 2 `hop`, … and fits inside a clip is a sample. A clip that is
     /// shorter than a run has one sample, or none with [`ShortClips::Skip`].
@@ -107,7 +99,6 @@ pub enum Frames {
         /// The number of frames, 1 or more.
         count: u32,
         /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
-        #[serde(default)]
         fps: Option<Rate>,
         /// The distance from one frame of the run to the next, 1 or more. Default 1.
         #[serde(default = "one")]
@@ -126,9 +117,6 @@ pub enum Frames {
         /// The treatment of clips that are shorter than a run.
         #[serde(default)]
         short: ShortClips,
-        /// The draws of a video in an epoch.
-        #[serde(default)]
-        draws: Draws,
     },
     /// Several runs of each clip, from its start to its end, for testing. Run `k` of `views` begins at floor(k (F
     /// - span) / (views - 1)) in a clip of F frames. A single run is in the middle. Each run is a sample.
@@ -138,7 +126,6 @@ pub enum Frames {
         /// The number of frames, 1 or more.
         count: u32,
         /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
-        #[serde(default)]
         fps: Option<Rate>,
         /// The distance from one frame of the run to the next, 1 or more. Default 1.
         #[serde(default = "one")]
@@ -146,9 +133,6 @@ pub enum Frames {
         /// The treatment of clips that are shorter than a run.
         #[serde(default)]
         short: ShortClips,
-        /// The draws of a video in an epoch.
-        #[serde(default)]
-        draws: Draws,
     },
     /// All frames of each clip, whatever their number. Each batch is as long as the longest of its clips on any
     /// rank, or as its bucket ([`Batching`](super::Batching)). Shorter clips are padded, and
@@ -156,14 +140,9 @@ pub enum Frames {
     AllFrames {
         /// The maximum number of frames of a sample, 1 or more. A longer clip has this many of them, spread evenly.
         /// Default `None`: no maximum.
-        #[serde(default)]
         max: Option<u32>,
         /// The rate of the frames, unless there are more than the maximum. Default `None`: all stored frames.
-        #[serde(default)]
         fps: Option<Rate>,
-        /// The draws of a video in an epoch.
-        #[serde(default)]
-        draws: Draws,
     },
 }
 
@@ -173,7 +152,7 @@ pub enum Frames {
 /// [`LoaderStats`](crate::loader::LoaderStats) counts these clips, and [`Loader::warnings`](crate::loader::Loader::warnings) says
 /// what happens to them.
 ///
-/// As a word (serde): `repeat`, `pad`, `skip` or `error`.
+/// As a word (serde): `repeat`, `pad` or `skip`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -186,26 +165,6 @@ pub enum ShortClips {
     Pad,
     /// The clip is not in the epoch.
     Skip,
-    /// The loader is not created. The error names the first such clip.
-    Error,
-}
-
-/// The clips of an epoch, in a data set with several draws of each video
-/// ([`Dataset::draws`](crate::dataset::Dataset::draws)). Without draws, both variants are the same.
-///
-/// As a word (serde): `rotate` or `all`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Draws {
-    /// One draw of each video: number `epoch` modulo the number of draws. The default.
-    ///
-    /// Sample `i` then stands for clips `i K` to `i K + K - 1` with K draws. Orders with weights or indices
-    /// therefore count videos, not clips.
-    #[default]
-    Rotate,
-    /// All draws, each a sample of its own.
-    All,
 }
 
 /// The handling of a window that reaches beyond its clip.
@@ -253,35 +212,33 @@ impl From<u32> for Frames {
 impl Frames {
     /// [`Frames::Uniform`] of this many frames, with defaults.
     pub fn uniform(count: u32) -> Self {
-        Frames::Uniform { count, short: ShortClips::default(), draws: Draws::default() }
+        Frames::Uniform { count, short: ShortClips::default() }
     }
 
     /// [`Frames::Random`] of this many frames, with defaults.
     pub fn random(count: u32) -> Self {
-        Frames::Random { count, short: ShortClips::default(), draws: Draws::default() }
+        Frames::Random { count, short: ShortClips::default() }
     }
 
     /// [`Frames::Run`] of this many frames, with defaults.
     pub fn run(count: u32) -> Self {
-        let (at, short, draws) = Default::default();
-        Frames::Run { count, fps: None, stride: 1, at, short, draws }
+        Frames::Run { count, fps: None, stride: 1, at: Start::default(), short: ShortClips::default() }
     }
 
     /// [`Frames::Windows`] of this many frames, with defaults.
     pub fn windows(count: u32) -> Self {
-        let (short, draws) = Default::default();
-        Frames::Windows { count, fps: None, stride: 1, hop: 1, past: 0, pad: WindowPad::Drop, short, draws }
+        let (pad, short) = Default::default();
+        Frames::Windows { count, fps: None, stride: 1, hop: 1, past: 0, pad, short }
     }
 
     /// [`Frames::Views`]: this many runs of this many frames, with defaults.
     pub fn views(views: u32, count: u32) -> Self {
-        let (short, draws) = Default::default();
-        Frames::Views { views, count, fps: None, stride: 1, short, draws }
+        Frames::Views { views, count, fps: None, stride: 1, short: ShortClips::default() }
     }
 
     /// [`Frames::AllFrames`] without a maximum, with defaults.
     pub fn all() -> Self {
-        Frames::AllFrames { max: None, fps: None, draws: Draws::default() }
+        Frames::AllFrames { max: None, fps: None }
     }
 
     setters! { Frames:
@@ -301,8 +258,6 @@ impl Frames {
         with_fps, fps: Option<Rate>, Run | Windows | Views | AllFrames;
         /// Returns the same rule with another treatment of short clips, if the rule has one.
         with_short, short: ShortClips, Uniform | Random | Run | Windows | Views;
-        /// Returns the same rule with other draws of videos, if the rule has any.
-        with_draws, draws: Draws, Uniform | Random | Run | Windows | Views | AllFrames;
     }
 
     getters! { Frames:
@@ -312,8 +267,6 @@ impl Frames {
         fps: Option<Rate>, fps, of Run | Windows | Views | AllFrames, or None;
         /// The treatment of short clips.
         short: ShortClips, short, of Uniform | Random | Run | Windows | Views, or ShortClips::Repeat;
-        /// The draws of a video in an epoch.
-        draws: Draws, draws, of Uniform | Random | Run | Windows | Views | AllFrames, or Draws::Rotate;
         /// The distance in frames from one frame of a run to the next, if the rule takes runs.
         stride: Option<u32>, Some(stride), of Run | Windows | Views, or None;
         /// The treatment of frames of a sample that lie before the first frame of the clip or after its last.
@@ -370,10 +323,7 @@ mod tests {
                 Frames::windows(2).with_stride(5).with_past(1).with_pad(WindowPad::Edge),
             ),
             ("{\"Views\": {\"views\": 3, \"count\": 8, \"stride\": 2}}", Frames::views(3, 8).with_stride(2)),
-            (
-                "{\"AllFrames\": {\"max\": 64, \"draws\": \"all\"}}",
-                Frames::all().with_max(Some(64)).with_draws(Draws::All),
-            ),
+            ("{\"AllFrames\": {\"max\": 64}}", Frames::all().with_max(Some(64))),
         ] {
             assert_eq!(json(text).unwrap(), frames);
             assert_eq!(json(&serde_json::to_string(&frames).unwrap()).unwrap(), frames);

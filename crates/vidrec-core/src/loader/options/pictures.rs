@@ -60,17 +60,6 @@ pub enum Layout {
     Bthwc,
 }
 
-impl Layout {
-    /// The dimensions of a batch in this order.
-    pub(crate) fn shape(self, [b, t, c, h, w]: [usize; 5]) -> [usize; 5] {
-        match self {
-            Layout::Btchw => [b, t, c, h, w],
-            Layout::Bcthw => [b, c, t, h, w],
-            Layout::Bthwc => [b, t, h, w, c],
-        }
-    }
-}
-
 /// The handling of a clip that cannot be read or decoded.
 ///
 /// The CRC-32 of every frame is compared. A frame whose planes come from a [`DecodedCache`](crate::loader::DecodedCache) is not

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::values::{Size, bytes, require};
-use vidrec_format::error::Result;
+use super::values::{Size, bytes};
 
 /// The limits of the work ahead of the training loop.
 ///
@@ -37,11 +36,6 @@ impl Default for Prefetch {
 }
 
 impl Prefetch {
-    /// Returns an error that names the option if a value makes no sense.
-    pub(super) fn check(&self) -> Result<()> {
-        require(self.batches > 0, "prefetch", 0, "1 or more")
-    }
-
     /// The number of batches of `batch_bytes` that are made ahead at a time.
     pub(crate) fn depth(&self, batch_bytes: usize) -> usize {
         let affordable = self.bytes / (batch_bytes as u64).max(1);
@@ -85,7 +79,6 @@ pub struct DecodedCache {
     #[serde(deserialize_with = "bytes")]
     pub size: u64,
     /// A folder in memory (tmpfs), in which the cache creates a folder of its own. Default `None`: `/dev/shm`.
-    #[serde(default)]
     pub dir: Option<PathBuf>,
 }
 

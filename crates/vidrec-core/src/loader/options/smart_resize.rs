@@ -1,5 +1,7 @@
 //! The size of a picture that keeps about the shape and the size of its frame: Qwen2-VL's rule.
 
+use serde::{Deserialize, Serialize};
+
 use super::values::require;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits::MAX_SIDE;
@@ -10,13 +12,29 @@ const FRAME_FACTOR: u64 = 2;
 const MAX_RATIO: f64 = 200.0;
 
 /// The rule of [`Crop::SmartResize`](super::Crop::SmartResize).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct SmartResize {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SmartResize {
+    /// Both sides are multiples of this: the side of a patch, times the patches that become one token. Default 28.
     pub factor: u32,
+    /// The least number of pixels of a picture. Default 100,352 (128 times 28 by 28).
     pub min_pixels: u64,
+    /// The greatest number of pixels of a picture. Default 602,112 (768 times 28 by 28).
     pub max_pixels: u64,
+    /// The greatest number of pixels of all pictures of a sample together, where two frames count as one. It lowers
+    /// `max_pixels`, but not below 1.05 times `min_pixels`. Default `None`: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub total_pixels: Option<u64>,
+    /// Whether `min_pixels` is of all pictures of a sample together, as in Qwen3-VL, rather than of each.
     pub per_video: bool,
+}
+
+impl Default for SmartResize {
+    fn default() -> Self {
+        let pixels = 28 * 28;
+        let (min_pixels, max_pixels) = (128 * pixels, 768 * pixels);
+        SmartResize { factor: 28, min_pixels, max_pixels, total_pixels: None, per_video: false }
+    }
 }
 
 impl SmartResize {
@@ -27,7 +45,7 @@ impl SmartResize {
     /// 64-bit floats. `fetch_video` of qwen-vl-utils 0.0.14 (Apache-2.0) has the same limit for whole videos. With
     /// `per_video`, it is `models/qwen3_vl/video_processing_qwen3_vl.py`, which compares the pixels of all frames, in
     /// whole pairs, and enlarges frames that are smaller than a token first.
-    pub fn size(&self, (width, height): (u32, u32), frames: u32) -> Result<(u32, u32)> {
+    pub(crate) fn size(&self, (width, height): (u32, u32), frames: u32) -> Result<(u32, u32)> {
         let (w, h, factor) = (f64::from(width), f64::from(height), f64::from(self.factor));
         if w.max(h) / w.min(h) > MAX_RATIO {
             let e = Error::usage("loader option crop: SmartResize does not take frames of this shape");
@@ -61,14 +79,8 @@ impl SmartResize {
         Ok((size.0 as u32, size.1 as u32))
     }
 
-    /// Whether frames of this width and height have too few pixels, in however many frames. What rounding adds does not count.
-    pub fn enlarges(&self, (width, height): (u32, u32)) -> bool {
-        let is_small = u64::from(width) * u64::from(height) < self.min_pixels;
-        if self.per_video { width.min(height) < self.factor } else { is_small }
-    }
-
     /// Returns an error that names the field if a value makes no sense.
-    pub fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let SmartResize { factor, min_pixels: least, max_pixels: most, total_pixels, per_video } = *self;
         require((1..=MAX_SIDE).contains(&factor), "crop: factor", factor, "1 to 65500")?;
         require(least > 0, "crop: min_pixels", least, "1 or more")?;

@@ -146,26 +146,18 @@ impl TrackWindow {
         self.normalize.iter().try_for_each(|normalize| normalize.check(&format!("{option}.normalize")))?;
         let fits = |seconds: f64| seconds.abs() <= MOST_SECONDS;
         if let Some((start, end)) = self.window {
-            require(
-                fits(start) && fits(end) && start <= end,
-                &format!("{option}.window"),
-                format_args!("{start} to {end}"),
-                "seconds from a start to an end that is not before it",
-            )?;
+            let is_right = fits(start) && fits(end) && start <= end;
+            let expected = "seconds from a start to an end that is not before it";
+            require(is_right, &format!("{option}.window"), format_args!("{start} to {end}"), expected)?;
         }
         if let Some((start, end)) = self.steps {
-            require(
-                start < end && start >= -MOST_STEPS && end <= MOST_STEPS,
-                &format!("{option}.steps"),
-                format_args!("{start} to {end}"),
-                "a first step, and a larger one after the last",
-            )?;
+            let is_right = start < end && start >= -MOST_STEPS && end <= MOST_STEPS;
+            let expected = "a first step, and a larger one after the last";
+            require(is_right, &format!("{option}.steps"), format_args!("{start} to {end}"), expected)?;
         }
-        if let Some(times) = &self.times {
-            let all_fit = !times.is_empty() && times.iter().copied().all(fits);
-            require(all_fit, &format!("{option}.times"), format_args!("{times:?}"), "one or more numbers of seconds")?;
-        }
-        Ok(())
+        let Some(times) = &self.times else { return Ok(()) };
+        let all_fit = !times.is_empty() && times.iter().copied().all(fits);
+        require(all_fit, &format!("{option}.times"), format_args!("{times:?}"), "one or more numbers of seconds")
     }
 
     /// The start and end of the window in nanoseconds.
@@ -212,10 +204,6 @@ pub enum TrackScaling {
 /// let stats = TrackStats { min: vec![0.0, 4.0], max: vec![10.0, 4.0], ..TrackStats::default() };
 /// let normalize = TrackNormalize::of(&stats, TrackScaling::MinMax);
 /// assert_eq!((&normalize.shift[..], &normalize.scale[..]), (&[5.0, 4.0][..], &[5.0, 1.0][..]));
-/// let mut action = [0.5, 0.0];
-/// normalize.undo(&mut action)?;
-/// assert_eq!(action, [7.5, 4.0]);
-/// # Ok::<(), vidrec::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -240,24 +228,6 @@ impl TrackNormalize {
         };
         scale.iter_mut().filter(|scale| !scale.is_normal()).for_each(|scale| *scale = 1.0);
         TrackNormalize { shift, scale }
-    }
-
-    /// Turns normalized values, such as the actions that a policy predicts, back into values of the track.
-    ///
-    /// # Errors
-    ///
-    /// The numbers are not whole values.
-    pub fn undo(&self, numbers: &mut [f64]) -> Result<()> {
-        let each = self.shift.len().max(1);
-        if !numbers.len().is_multiple_of(each) {
-            let e = Error::usage("the numbers are not whole values of the track");
-            return Err(e.expected(format!("a multiple of {each} numbers")).found(numbers.len()));
-        }
-        for value in numbers.chunks_exact_mut(each) {
-            let factors = self.scale.iter().zip(&self.shift);
-            value.iter_mut().zip(factors).for_each(|(n, (scale, shift))| *n = *n * scale + shift);
-        }
-        Ok(())
     }
 
     /// The normalized number at a place of a value.

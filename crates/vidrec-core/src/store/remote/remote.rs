@@ -112,11 +112,6 @@ impl Remote {
         RemoteStats { held_bytes, most_held_bytes, ..*self.counters.stats.lock() }
     }
 
-    /// The longest time that a read may take, including all tries.
-    pub fn timeout(&self) -> Duration {
-        self.storage.timeout
-    }
-
     /// The longest time that a read can take: twice the timeout, because it may wait in a queue, plus 60 s.
     pub fn patience(&self) -> Duration {
         self.storage.timeout.saturating_mul(2).saturating_add(Duration::from_secs(60))

@@ -158,11 +158,7 @@ fn from_le(kind: TrackType, out: &mut [u8]) {
 /// Value `at` of values of `each` elements.
 fn value<T>(all: &[T], at: usize, each: usize) -> Result<&[T]> {
     let range = at.checked_mul(each).zip(at.checked_add(1).and_then(|end| end.checked_mul(each)));
-    range.and_then(|(from, to)| all.get(from..to)).ok_or_else(beyond)
-}
-
-fn beyond() -> Error {
-    Error::internal("a value beyond its track")
+    range.and_then(|(from, to)| all.get(from..to)).ok_or_else(|| Error::internal("a value beyond its track"))
 }
 
 fn no_room() -> Error {

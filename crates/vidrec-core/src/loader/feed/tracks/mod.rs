@@ -85,7 +85,7 @@ impl TrackReader {
         }
         for ((_, batch), track) in tracks.iter_mut().zip(self.form()) {
             let mask_shape = std::iter::once(samples).chain(track.dimensions(length as usize)).collect();
-            batch.reshape(track.kind(), mask_shape, &track.value_shape(size), track.has_dims())?;
+            batch.reshape(track.kind(), mask_shape, &track.value_shape(size), track.options.dims.is_some())?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use crate::dataset::{Clip, TrackView};
 use crate::loader::feed::sample_spec::frame_ns;
 use crate::loader::options::TrackHow;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::sampler::gcd;
 use vidrec_format::track::schema::TrackTiming;
 
 /// Times that differ by no more than this are equal where it matters, because people and programs round them.
@@ -25,9 +26,16 @@ pub(super) fn slack_ns(clip: &Clip<'_>) -> i64 {
 
 /// The times of the values of a track, in nanoseconds. They never decrease.
 pub(crate) enum Times<'a> {
-    Listed(Cow<'a, [i64]>),
-    Spans { starts: Cow<'a, [i64]>, ends: Cow<'a, [i64]> },
-    Even { first: i64, grid: Grid, count: usize },
+    /// Spans also have ends.
+    Listed {
+        starts: Cow<'a, [i64]>,
+        ends: Option<Cow<'a, [i64]>>,
+    },
+    Even {
+        first: i64,
+        grid: Grid,
+        count: usize,
+    },
 }
 
 /// A value, or a point between it and the next one.
@@ -57,8 +65,8 @@ impl<'a> Times<'a> {
     pub fn of(clip: &Clip<'_>, track: &'a TrackView<'_>) -> Result<Self> {
         let starts = track.starts_ns().unwrap_or_default();
         Ok(match track.schema().timing {
-            TrackTiming::Times => Times::Listed(starts),
-            TrackTiming::Spans => Times::Spans { starts, ends: track.ends_ns().unwrap_or_default() },
+            TrackTiming::Times => Times::Listed { starts, ends: None },
+            TrackTiming::Spans => Times::Listed { starts, ends: Some(track.ends_ns().unwrap_or_default()) },
             TrackTiming::Rate => {
                 let (first, rate) = track.rate().unwrap_or((0, (1, 1)));
                 Times::Even { first, grid: Grid::of(rate), count: track.len() }
@@ -69,15 +77,14 @@ impl<'a> Times<'a> {
                     let e = Error::usage("the frames of the clip are not in order of time").in_track(track.name());
                     return Err(e.in_clip(clip.ordinal()).help("load the track without a window"));
                 }
-                Times::Listed(times.into())
+                Times::Listed { starts: times.into(), ends: None }
             }
         })
     }
 
     fn len(&self) -> usize {
         match self {
-            Times::Listed(times) => times.len(),
-            Times::Spans { starts, .. } => starts.len(),
+            Times::Listed { starts, .. } => starts.len(),
             Times::Even { count, .. } => *count,
         }
     }
@@ -85,8 +92,7 @@ impl<'a> Times<'a> {
     /// The time of value `i`, which must be less than the number of values.
     fn at(&self, i: usize) -> i64 {
         match self {
-            Times::Listed(times) => times[i],
-            Times::Spans { starts, .. } => starts[i],
+            Times::Listed { starts, .. } => starts[i],
             Times::Even { first, grid, .. } => {
                 i64::try_from(i128::from(*first) + grid.ns(i as i64)).unwrap_or(i64::MAX)
             }
@@ -97,7 +103,7 @@ impl<'a> Times<'a> {
     /// value has one time.
     pub fn span(&self, i: usize) -> (i64, i64) {
         match self {
-            Times::Spans { starts, ends } => (starts[i], ends[i]),
+            Times::Listed { starts, ends: Some(ends) } => (starts[i], ends[i]),
             _ => (self.at(i), self.at(i)),
         }
     }
@@ -105,7 +111,7 @@ impl<'a> Times<'a> {
     /// The number of values at or before `t`.
     fn until(&self, t: i64) -> usize {
         match self {
-            Times::Listed(times) | Times::Spans { starts: times, .. } => times.partition_point(|&time| time <= t),
+            Times::Listed { starts, .. } => starts.partition_point(|&start| start <= t),
             Times::Even { first, grid, count } => {
                 let steps = grid.until(i128::from(t) - i128::from(*first));
                 usize::try_from(steps.max(0)).map_or(*count, |steps| steps.min(*count))
@@ -116,7 +122,7 @@ impl<'a> Times<'a> {
     /// The values whose times or spans overlap `from..=to`. A span that ends at `from` does not overlap.
     pub fn within(&self, from: i64, to: i64) -> Vec<usize> {
         let is_in = |&i: &usize| match self {
-            Times::Spans { starts, ends } => ends[i] > from || starts[i] >= from,
+            Times::Listed { starts, ends: Some(ends) } => ends[i] > from || starts[i] >= from,
             _ => self.at(i) >= from,
         };
         (0..self.until(to)).filter(is_in).collect()
@@ -138,7 +144,7 @@ impl<'a> Times<'a> {
     /// The value for the time `t`, which may be off by `slack` nanoseconds, if the track covers it.
     pub fn pick(&self, how: TrackHow, slack: i64, t: i64) -> Option<Pick> {
         let whole = |at| Some(Pick::whole(at));
-        if let Times::Spans { ends, .. } = self {
+        if let Times::Listed { ends: Some(ends), .. } = self {
             let started = self.until(t.saturating_add(slack));
             return (0..started).rev().find(|&i| ends[i].saturating_add(slack) >= t).and_then(whole);
         }
@@ -168,21 +174,21 @@ impl<'a> Times<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// The time of `steps` steps in nanoseconds, in lowest terms.
-    ns: u64,
-    steps: u64,
+    ns: i128,
+    steps: i128,
 }
 
 impl Grid {
     /// Creates a grid for a number of values per second, as numerator and denominator.
     pub fn of((numerator, denominator): (u32, u32)) -> Self {
         let (ns, steps) = (u64::from(denominator.max(1)) * 1_000_000_000, u64::from(numerator.max(1)));
-        let common = common_divisor(ns, steps);
-        Grid { ns: ns / common, steps: steps / common }
+        let common = gcd(ns, steps);
+        Grid { ns: (ns / common).into(), steps: (steps / common).into() }
     }
 
     /// The time of step `i`.
     pub fn ns(self, i: i64) -> i128 {
-        let (ns, steps) = self.terms();
+        let Grid { ns, steps } = self;
         match steps {
             1 => i128::from(i) * ns,
             steps => floor(2 * i128::from(i) * ns + steps, 2 * steps),
@@ -191,20 +197,16 @@ impl Grid {
 
     /// The step nearest to a time of at most 66 bits.
     pub fn nearest(self, t: i128) -> i128 {
-        let (ns, steps) = self.terms();
+        let Grid { ns, steps } = self;
         floor(2 * t * steps + ns, 2 * ns)
     }
 
     /// The first step after a time of at most 66 bits. This is also the number of steps from 0 on that are at or
     /// before it.
     pub fn until(self, t: i128) -> i128 {
-        let (ns, steps) = self.terms();
+        let Grid { ns, steps } = self;
         // Step i is at or before t if 2 * i * ns / (2 * steps), which is rounded, is below t + 1/2.
         -floor(-(steps * (2 * t + 1)), 2 * ns)
-    }
-
-    fn terms(self) -> (i128, i128) {
-        (self.ns.into(), self.steps.into())
     }
 }
 
@@ -214,10 +216,6 @@ fn floor(a: i128, b: i128) -> i128 {
         (Ok(a), Ok(b)) => a.div_euclid(b).into(),
         _ => a.div_euclid(b),
     }
-}
-
-fn common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 #[cfg(test)]
@@ -256,13 +254,17 @@ mod tests {
 
     use super::*;
 
+    fn listed(times: Vec<i64>) -> Times<'static> {
+        Times::Listed { starts: times.into(), ends: None }
+    }
+
     fn whole(at: usize) -> Option<Pick> {
         Some(Pick::whole(at))
     }
 
     #[test]
     fn a_time_has_the_value_that_was_asked_for() {
-        let times = Times::Listed(vec![0, 10_000, 10_000, 20_000].into());
+        let times = listed(vec![0, 10_000, 10_000, 20_000]);
         let of = |how, t| times.pick(how, SLACK_NS, t);
         use TrackHow::{Linear, Nearest, Previous};
         assert_eq!(of(Nearest, 5_000), whole(0), "the earlier of two");
@@ -276,13 +278,14 @@ mod tests {
             assert_eq!((of(how, -1_000), of(how, 21_000)), (whole(0), whole(3)));
             let edge = |t| times.edge(t).map(|pick| (pick.at, pick.exists));
             assert_eq!([-1, 0, 9, 20_000, 20_001].map(edge), [Some((0, false)), None, None, None, Some((3, false))]);
-            assert_eq!(Times::Listed(Cow::default()).pick(how, SLACK_NS, 0), None);
+            assert_eq!(listed(Vec::new()).pick(how, SLACK_NS, 0), None);
         }
     }
 
     #[test]
     fn a_span_has_its_time() {
-        let spans = Times::Spans { starts: vec![0, 10_000, 30_000].into(), ends: vec![50_000, 20_000, 40_000].into() };
+        let spans =
+            Times::Listed { starts: vec![0, 10_000, 30_000].into(), ends: Some(vec![50_000, 20_000, 40_000].into()) };
         let of = |t| spans.pick(TrackHow::Nearest, SLACK_NS, t).map(|pick| pick.at);
         assert_eq!(
             [0, 15_000, 25_000, 35_000, 45_000, 60_000].map(of),
@@ -305,7 +308,7 @@ mod tests {
             let is_in = (times[0]..=times[times.len() - 1]).contains(&t);
             let nearest = times.iter().map(|time| (time - t).abs()).min();
             let previous = times.iter().rposition(|&time| time <= t);
-            let listed = Times::Listed(times.clone().into());
+            let listed = listed(times.clone());
             let found = listed.pick(TrackHow::Nearest, SLACK_NS, t).map(|pick| (times[pick.at] - t).abs());
             prop_assert_eq!(found, nearest.filter(|_| is_in));
             let found = listed.pick(TrackHow::Previous, SLACK_NS, t).map(|pick| pick.at);
@@ -320,7 +323,7 @@ mod tests {
             first in -5_000i64..5_000,
         ) {
             let even = Times::Even { first, grid: Grid::of(rate), count };
-            let listed = Times::Listed((0..count).map(|i| even.at(i)).collect());
+            let listed = listed((0..count).map(|i| even.at(i)).collect());
             for how in [TrackHow::Nearest, TrackHow::Linear, TrackHow::Previous] {
                 prop_assert_eq!(even.pick(how, SLACK_NS, t), listed.pick(how, SLACK_NS, t));
             }

@@ -22,7 +22,7 @@ pub(crate) type OfCamera<'a> = &'a dyn Fn(u32) -> Result<Option<SampleSpec<'a>>>
 #[derive(Debug)]
 pub(crate) struct TrackPlan {
     pub schema: TrackSchema,
-    options: TrackWindow,
+    pub options: TrackWindow,
     /// The number of the camera whose frames its pictures follow.
     follows: Option<u32>,
     choice: TrackChoice,
@@ -159,15 +159,10 @@ impl TrackPlan {
         }
     }
 
-    /// Whether the values of a sample are counted, because zeros follow them.
-    pub fn has_dims(&self) -> bool {
-        self.options.dims.is_some()
-    }
-
     /// The type of the values in a batch.
     pub fn kind(&self) -> TrackType {
         match self.schema.kind {
-            _ if self.has_dims() => TrackType::F32,
+            _ if self.options.dims.is_some() => TrackType::F32,
             TrackType::F64 => TrackType::F64,
             _ if self.is_computed() => TrackType::F32,
             kind => kind,
@@ -176,7 +171,7 @@ impl TrackPlan {
 
     /// Whether values are not simply those that are stored.
     fn is_computed(&self) -> bool {
-        let is_other = self.has_dims() && self.schema.kind != TrackType::F32;
+        let is_other = self.options.dims.is_some() && self.schema.kind != TrackType::F32;
         self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other
     }
 

@@ -5,9 +5,9 @@ use std::arch::x86_64::*;
 use bytemuck::must_cast;
 use half::{bf16, f16};
 
-use super::super::plane_tables::{ColumnTable, Windows};
+use super::super::plane_tables::ColumnTable;
 use super::super::spec::BLOCK;
-use super::loops::{Isa, IsaWork, LineBlock, Portable, compiled_for_machine};
+use super::loops::{Isa, IsaWork, LineBlock, Portable, compiled_for_machine, with_features};
 
 /// Proof that the machine has AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,56 +23,18 @@ impl Avx2 {
 type Floats = [__m256; 2];
 
 impl Isa for Avx2 {
-    type Floats = Floats;
-    type Constant = f32;
-
-    fn run(self, work: impl IsaWork) {
-        #[target_feature(enable = "avx2,f16c")]
-        fn run(isa: Avx2, work: impl IsaWork) {
-            work.run(isa);
-        }
-        // SAFETY: the machine has these features, or `self` could not have been made.
-        unsafe { run(self, work) }
-    }
-
-    #[inline(always)]
-    fn has_loops_for(self, windows: Windows) -> bool {
-        windows == Windows::Narrow
-    }
-
-    #[inline(always)]
-    fn constant(self, value: f32) -> f32 {
-        value
-    }
-
-    compiled_for_machine! {
-        fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
-        fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Floats; N];
-        fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]);
-        fn floats(self, sums: &[i32; BLOCK]) -> Floats;
-        fn splat(self, value: f32) -> Floats;
-        fn scale_and_add(self, a: Floats, factor: f32, b: Floats) -> Floats;
-        fn clamp(self, values: Floats, low: f32, high: f32) -> Floats;
-        fn interleave(self, channels: [Floats; 3]) -> [Floats; 3];
-        fn store(self, values: Floats, out: &mut [f32; BLOCK]);
-        fn stream(self, values: Floats, out: &mut [f32; BLOCK]);
-        fn store_bytes(self, values: Floats, out: &mut [u8; BLOCK]);
-        fn store_halves(self, values: Floats, out: &mut [f16; BLOCK]);
-        fn store_bfloats(self, values: Floats, out: &mut [bf16; BLOCK]);
-        fn finish(self);
-    }
+    compiled_for_machine!(x86 Floats, f32);
 }
 
-/// Functions for a machine with these features.
-macro_rules! avx2 {
-    ($($function:item)+) => {$(
-        #[inline]
-        #[target_feature(enable = "avx2,f16c")]
-        $function
-    )+};
+with_features! { "avx2,f16c":
+fn run(work: impl IsaWork) {
+    work.run(Avx2(()));
 }
 
-avx2! {
+fn constant(value: f32) -> f32 {
+    value
+}
+
 fn splat(value: f32) -> Floats {
     [_mm256_set1_ps(value); 2]
 }
@@ -137,11 +99,11 @@ fn columns<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>
 
 /// Each register makes one pixel from up to eight samples, at any place.
 fn sums(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
-    if columns.taps() > 8 {
+    if columns.axis.taps > 8 {
         return Portable.sums(line, columns, out);
     }
     let mut mask = [0i16; 8];
-    mask[..columns.taps()].fill(-1);
+    mask[..columns.axis.taps].fill(-1);
     let mut products = [_mm_setzero_si128(); 4];
     for (i, out) in out.as_flattened_mut().as_chunks_mut::<4>().0.iter_mut().enumerate() {
         for (k, product) in products.iter_mut().enumerate() {
@@ -184,14 +146,11 @@ fn interleave_eight(r: __m256, g: __m256, b: __m256) -> [__m256; 3] {
     ]
 }
 
-fn store(values: Floats, out: &mut [f32; BLOCK]) {
-    *out = must_cast(values);
-}
-
 /// Writes a whole cache line past the caches, because a cache would first have to read the line.
 fn stream(values: Floats, out: &mut [f32; BLOCK]) {
     if !out.as_ptr().addr().is_multiple_of(size_of_val(out)) {
-        return store(values, out);
+        *out = must_cast(values);
+        return;
     }
     for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
         // SAFETY: writes the 32 bytes of an array of eight, which are aligned, as those of both are. `finish` orders the

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 
 use super::super::plane_tables::{ColumnTable, PairWeights, Windows};
 use super::super::spec::BLOCK;
-use super::loops::{Isa, IsaWork, LineBlock, Lines, Portable, compiled_for_machine};
+use super::loops::{Isa, IsaWork, LineBlock, Lines, Portable, compiled_for_machine, with_features};
 
 /// Proof that the machine has these parts of AVX-512, and AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,56 +24,18 @@ impl Avx512 {
 }
 
 impl Isa for Avx512 {
-    type Floats = __m512;
-    type Constant = __m512;
-
-    fn run(self, work: impl IsaWork) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,f16c")]
-        fn run(isa: Avx512, work: impl IsaWork) {
-            work.run(isa);
-        }
-        // SAFETY: the machine has these features, or `self` could not have been made.
-        unsafe { run(self, work) }
-    }
-
-    #[inline(always)]
-    fn has_loops_for(self, windows: Windows) -> bool {
-        windows <= Windows::Wide
-    }
-
-    #[inline(always)]
-    fn splat(self, value: __m512) -> __m512 {
-        value
-    }
-
-    compiled_for_machine! {
-        fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
-        fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [__m512; N];
-        fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]);
-        fn floats(self, sums: &[i32; BLOCK]) -> __m512;
-        fn constant(self, value: f32) -> __m512;
-        fn scale_and_add(self, a: __m512, factor: __m512, b: __m512) -> __m512;
-        fn clamp(self, values: __m512, low: __m512, high: __m512) -> __m512;
-        fn interleave(self, channels: [__m512; 3]) -> [__m512; 3];
-        fn store(self, values: __m512, out: &mut [f32; BLOCK]);
-        fn stream(self, values: __m512, out: &mut [f32; BLOCK]);
-        fn store_bytes(self, values: __m512, out: &mut [u8; BLOCK]);
-        fn store_halves(self, values: __m512, out: &mut [f16; BLOCK]);
-        fn store_bfloats(self, values: __m512, out: &mut [bf16; BLOCK]);
-        fn finish(self);
-    }
+    compiled_for_machine!(x86 __m512, __m512);
 }
 
-/// Functions for a machine with these features.
-macro_rules! avx512 {
-    ($($function:item)+) => {$(
-        #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,f16c")]
-        $function
-    )+};
+with_features! { "avx512f,avx512bw,avx512vl,avx2,f16c":
+fn run(work: impl IsaWork) {
+    work.run(Avx512(()));
 }
 
-avx512! {
+fn splat(value: __m512) -> __m512 {
+    value
+}
+
 fn floats(sums: &[i32; BLOCK]) -> __m512 {
     _mm512_cvtepi32_ps(must_cast(*sums))
 }
@@ -117,14 +79,11 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
     }
 }
 
-fn store(values: __m512, out: &mut [f32; BLOCK]) {
-    *out = must_cast(values);
-}
-
 /// Writes a whole cache line past the caches, because a cache would first have to read the line.
 fn stream(values: __m512, out: &mut [f32; BLOCK]) {
     if !out.as_ptr().addr().is_multiple_of(size_of::<__m512>()) {
-        return store(values, out);
+        *out = must_cast(values);
+        return;
     }
     // SAFETY: writes the 64 bytes of the array, which are aligned, as just checked. `finish` orders the write before
     // any signal to other threads.
@@ -198,7 +157,7 @@ fn interleave([r, g, b]: [__m512; 3]) -> [__m512; 3] {
 
 /// Permutes windows of 64 samples, as `columns` does for 32.
 fn sums(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
-    if columns.windows() == Windows::None {
+    if columns.windows == Windows::None {
         return Portable.sums(line, columns, out);
     }
     for (LineBlock { lines: [line], block, weights }, out) in Lines::new([line], columns).blocks().zip(out) {

@@ -5,19 +5,23 @@
 //! [`UNIT`](super::super::spec::UNIT) to a level. Both steps use integers. The rest uses floats, one operation
 //! after another without fused operations, so it has the same bits everywhere too.
 
+use bytemuck::must_cast;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::super::plane_tables::{Block, ColumnTable, PairWeights, Windows};
+use super::super::plane_tables::{Block, ColumnTable, PairWeights};
 use super::super::spec::BLOCK;
 
 /// The inner loops for one kind of machine. A value of this type exists only on a machine of that kind.
 pub(crate) trait Isa: Copy {
     /// The floats of a [`BLOCK`], in registers.
-    type Floats: Copy;
+    type Floats: bytemuck::Pod;
 
     /// One float for a whole block, made before a loop and used in each round of it.
     type Constant: Copy;
+
+    /// Whether [`columns`](Self::columns) works, for narrow windows. If not, [`sums`](Self::sums) replaces it.
+    const HAS_COLUMNS: bool = true;
 
     /// Runs `work`, compiled for this machine.
     fn run(self, work: impl IsaWork);
@@ -30,9 +34,6 @@ pub(crate) trait Isa: Copy {
     /// `base` and all rows have the same length. `line` has [`ColumnTable::line_len`] samples. Those after the
     /// length of the rows become unspecified.
     fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
-
-    /// Whether [`columns`](Self::columns) can use such windows.
-    fn has_loops_for(self, windows: Windows) -> bool;
 
     /// Makes a block of the picture's columns from each line, in units of 1 / [`UNIT`](super::super::spec::UNIT).
     fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Self::Floats; N];
@@ -62,7 +63,10 @@ pub(crate) trait Isa: Copy {
     /// the next, and so on.
     fn interleave(self, channels: [Self::Floats; 3]) -> [Self::Floats; 3];
 
-    fn store(self, values: Self::Floats, out: &mut [f32; BLOCK]);
+    #[inline(always)]
+    fn store(self, values: Self::Floats, out: &mut [f32; BLOCK]) {
+        *out = must_cast(values);
+    }
 
     /// Stores the values, perhaps past the caches: a batch is larger than the caches, and it is not read until it
     /// is complete.
@@ -118,6 +122,8 @@ impl Isa for Portable {
     type Floats = [f32; BLOCK];
     type Constant = f32;
 
+    const HAS_COLUMNS: bool = false;
+
     fn run(self, work: impl IsaWork) {
         work.run(self);
     }
@@ -132,12 +138,6 @@ impl Isa for Portable {
                 *sum = sum.saturating_add(step(base, row, weight));
             }
         }
-    }
-
-    /// No windows: [`sums`](Isa::sums) does not need them.
-    #[inline(always)]
-    fn has_loops_for(self, _: Windows) -> bool {
-        false
     }
 
     #[inline(always)]
@@ -174,11 +174,6 @@ impl Isa for Portable {
     fn interleave(self, channels: [[f32; BLOCK]; 3]) -> [[f32; BLOCK]; 3] {
         std::array::from_fn(|part| std::array::from_fn(|i| channels[(part * BLOCK + i) % 3][(part * BLOCK + i) / 3]))
     }
-
-    #[inline(always)]
-    fn store(self, values: [f32; BLOCK], out: &mut [f32; BLOCK]) {
-        *out = values;
-    }
 }
 
 /// The amount that a row adds to the base where it differs from it. It fits an i16, because the difference is at
@@ -189,8 +184,36 @@ fn step(base: u8, row: u8, weight: i16) -> i16 {
     ((difference * i32::from(weight) + (1 << 14)) >> 15) as i16
 }
 
-/// Methods of [`Isa`] that call functions of the same names, which are compiled for the machine.
+/// Methods that each kind of machine has, with its types of floats and constants, and more methods of [`Isa`]. They call
+/// functions of the same names, which are compiled for the machine.
 macro_rules! compiled_for_machine {
+    (x86 $floats:ty, $constant:ty) => {
+        compiled_for_machine! { type $floats, $constant;
+            fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]);
+            fn stream(self, values: $floats, out: &mut [f32; BLOCK]);
+            fn store_bytes(self, values: $floats, out: &mut [u8; BLOCK]);
+            fn store_halves(self, values: $floats, out: &mut [f16; BLOCK]);
+            fn store_bfloats(self, values: $floats, out: &mut [bf16; BLOCK]);
+            fn finish(self);
+        }
+    };
+    (type $floats:ty, $constant:ty; $($more:tt)*) => {
+        type Floats = $floats;
+        type Constant = $constant;
+
+        compiled_for_machine! {
+            fn run(self, work: impl IsaWork);
+            fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
+            fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [$floats; N];
+            fn floats(self, sums: &[i32; BLOCK]) -> $floats;
+            fn constant(self, value: f32) -> $constant;
+            fn splat(self, value: $constant) -> $floats;
+            fn scale_and_add(self, a: $floats, factor: $constant, b: $floats) -> $floats;
+            fn clamp(self, values: $floats, low: $constant, high: $constant) -> $floats;
+            fn interleave(self, channels: [$floats; 3]) -> [$floats; 3];
+            $($more)*
+        }
+    };
     ($(fn $name:ident$(<const $n:ident: usize>)?(self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)+) => {$(
         #[inline(always)]
         fn $name$(<const $n: usize>)?(self $(, $argument: $type)*) $(-> $result)? {
@@ -199,8 +222,17 @@ macro_rules! compiled_for_machine {
         }
     )+};
 }
+
+/// Functions for a machine with these features.
+macro_rules! with_features {
+    ($features:literal: $($function:item)+) => {$(
+        #[inline]
+        #[target_feature(enable = $features)]
+        $function
+    )+};
+}
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(super) use compiled_for_machine;
+pub(super) use {compiled_for_machine, with_features};
 
 /// One line of each of several planes that have the same columns.
 #[derive(Clone, Copy)]
@@ -250,7 +282,7 @@ mod tests {
     fn fifty_columns_are_four_blocks_with_a_pair_of_weights_for_each_two_taps() {
         let (columns, line) = (columns(), [0; 200]);
         let blocks: Vec<_> = Lines::new([&line, &line], &columns).blocks().map(|block| block.weights.len()).collect();
-        assert_eq!(blocks, [columns.taps().div_ceil(2); 4]);
+        assert_eq!(blocks, [columns.axis.taps.div_ceil(2); 4]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) use loops::{Isa, IsaWork, LineBlock, Lines, Portable};
 
 /// The kinds of machines that have loops of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Machine {
+pub(crate) enum Machine {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Avx2),

@@ -4,9 +4,8 @@ use std::arch::aarch64::*;
 
 use bytemuck::must_cast;
 
-use super::super::plane_tables::Windows;
 use super::super::spec::BLOCK;
-use super::loops::{Isa, IsaWork, LineBlock, Portable, compiled_for_machine};
+use super::loops::{Isa, IsaWork, LineBlock, Portable, compiled_for_machine, with_features};
 
 /// Proof that the machine has NEON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,50 +21,18 @@ impl Neon {
 type Floats = [float32x4_t; 4];
 
 impl Isa for Neon {
-    type Floats = Floats;
-    type Constant = f32;
-
-    fn run(self, work: impl IsaWork) {
-        #[target_feature(enable = "neon")]
-        fn run(isa: Neon, work: impl IsaWork) {
-            work.run(isa);
-        }
-        // SAFETY: the machine has the feature, or `self` could not have been made.
-        unsafe { run(self, work) }
-    }
-
-    #[inline(always)]
-    fn has_loops_for(self, windows: Windows) -> bool {
-        windows == Windows::Narrow
-    }
-
-    #[inline(always)]
-    fn constant(self, value: f32) -> f32 {
-        value
-    }
-
-    compiled_for_machine! {
-        fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
-        fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Floats; N];
-        fn floats(self, sums: &[i32; BLOCK]) -> Floats;
-        fn splat(self, value: f32) -> Floats;
-        fn scale_and_add(self, a: Floats, factor: f32, b: Floats) -> Floats;
-        fn clamp(self, values: Floats, low: f32, high: f32) -> Floats;
-        fn interleave(self, channels: [Floats; 3]) -> [Floats; 3];
-        fn store(self, values: Floats, out: &mut [f32; BLOCK]);
-    }
+    compiled_for_machine!(type Floats, f32;);
 }
 
-/// Functions for a machine with NEON.
-macro_rules! neon {
-    ($($function:item)+) => {$(
-        #[inline]
-        #[target_feature(enable = "neon")]
-        $function
-    )+};
+with_features! { "neon":
+fn run(work: impl IsaWork) {
+    work.run(Neon(()));
 }
 
-neon! {
+fn constant(value: f32) -> f32 {
+    value
+}
+
 /// `vqrdmulh` doubles, rounds and takes the upper half. This equals `pmulhrsw` except for -2^15 times itself, and
 /// no difference of two samples is that large.
 fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
@@ -145,10 +112,6 @@ fn interleave([r, g, b]: [Floats; 3]) -> [Floats; 3] {
         unsafe { vst3q_f32(four.as_mut_ptr(), float32x4x3_t(r[i], g[i], b[i])) }
     }
     values.map(must_cast)
-}
-
-fn store(values: Floats, out: &mut [f32; BLOCK]) {
-    *out = must_cast(values);
 }
 
 /// Eight samples from `at` on.
