@@ -102,25 +102,3 @@ fn a_mapped_file_may_change_between_any_two_reads() {
     }
     assert!(places > 300, "{places}");
 }
-
-#[test]
-fn a_mapped_file_may_change_all_the_time() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    for [before, after] in pairs() {
-        overwrite(file.path(), &before);
-        let map = map(file.path());
-        let done = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    overwrite(file.path(), &after);
-                    overwrite(file.path(), &before);
-                }
-            });
-            for choice in CHOICES {
-                decode(&map, choice);
-            }
-            done.store(true, Ordering::Relaxed);
-        });
-    }
-}

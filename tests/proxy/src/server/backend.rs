@@ -1,60 +1,54 @@
 //! Where answers come from.
 
-use std::io::{self, Write};
+use std::io;
 
-use crate::wire::{Answer, Body, Framing, Request, Socket};
+use futures_util::stream::{StreamExt, TryStreamExt};
+use http_body_util::BodyExt;
+use hyper::Request;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 
-/// The server behind one connection.
-pub trait Backend {
-    /// The head of the true answer. It has a `Content-Length` if the length of the body is known.
-    fn answer(&mut self, request: &Request, upload: &mut Upload<'_>) -> io::Result<Answer>;
+use super::message::{Answer, Head, Upload};
+use super::origin::Origin;
 
-    /// Reads on in the body of the last answer; 0 bytes are its end.
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize>;
+/// Fields that belong to one connection, not to what it carries.
+const OF_CONNECTION: [&str; 6] =
+    ["connection", "keep-alive", "proxy-connection", "expect", "upgrade", "transfer-encoding"];
+
+/// Where answers come from.
+pub enum Backend {
+    /// A folder.
+    Folder(Origin),
+    /// Another server. `Host` goes through as it came, for signatures may cover it.
+    Server(String),
 }
 
-/// The body of a request.
-pub struct Upload<'a> {
-    client: &'a mut Socket,
-    body: Body,
-    /// The client waits for a word before it sends the body.
-    waits: bool,
+impl Backend {
+    pub async fn answer(&self, head: &Head, upload: Upload) -> io::Result<Answer> {
+        match self {
+            Self::Folder(origin) => {
+                let body = upload.collect().await.map_err(io::Error::other)?.to_bytes();
+                origin.answer(head, &body)
+            }
+            Self::Server(address) => forward(address, head, upload).await.map_err(io::Error::other),
+        }
+    }
 }
 
-impl<'a> Upload<'a> {
-    pub fn new(client: &'a mut Socket, request: &Request) -> Self {
-        let waits = request.fields.says("Expect", "100-continue");
-        Self { client, body: Body::new(Framing::of_request(request)), waits }
-    }
-
-    /// Whether there is nothing left of it.
-    pub fn ended(&self) -> bool {
-        self.body.ended()
-    }
-
-    pub fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if std::mem::take(&mut self.waits) {
-            self.client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
-        }
-        self.body.read(self.client, out)
-    }
-
-    /// Reads so many bytes of it, or all.
-    pub fn read_some(&mut self, mut bytes: u64) -> io::Result<()> {
-        let mut ignored = vec![0; 64 << 10];
-        while bytes > 0 && !self.ended() {
-            let most = usize::try_from(bytes).unwrap_or(usize::MAX).min(ignored.len());
-            bytes -= self.read(&mut ignored[..most])? as u64;
-        }
-        Ok(())
-    }
-
-    /// Reads what is left of it, so that the next request can be read.
-    pub fn drain(&mut self) -> io::Result<()> {
-        let mut ignored = vec![0; 64 << 10];
-        while !self.ended() {
-            self.read(&mut ignored)?;
-        }
-        Ok(())
-    }
+async fn forward(
+    address: &str,
+    head: &Head,
+    upload: Upload,
+) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    // Its errors come with the answer.
+    tokio::spawn(async move { drop(connection.await) });
+    let mut request = Request::from_parts(head.clone().into_parts().0, upload);
+    OF_CONNECTION.iter().for_each(|name| drop(request.headers_mut().remove(*name)));
+    let mut answer = sender.send_request(request).await?;
+    OF_CONNECTION.iter().for_each(|name| drop(answer.headers_mut().remove(*name)));
+    Ok(answer.map(|body| body.into_data_stream().map_err(io::Error::other).boxed()))
 }

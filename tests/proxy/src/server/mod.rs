@@ -2,15 +2,12 @@
 
 mod backend;
 mod lists;
+mod message;
 mod origin;
-mod proxy;
 mod reply;
 mod running;
-mod send;
-mod shared;
-mod turn;
 mod writes;
 
+pub use message::{Head, get};
 pub use origin::{Etags, Origin};
-pub use proxy::Proxy;
 pub use running::Server;
