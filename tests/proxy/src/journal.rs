@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::message::{Head, get};
 use crate::range;
-use crate::server::{Head, get};
 
 /// One request.
 #[derive(Debug, Clone, PartialEq, Eq)]

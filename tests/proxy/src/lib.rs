@@ -17,10 +17,11 @@
 mod fault;
 mod journal;
 mod link;
+mod message;
 mod range;
 mod server;
 
 pub use fault::{Fault, Rule, Rules};
 pub use journal::{Counts, Exchange};
 pub use link::Link;
-pub use server::{Etags, Origin, Server};
+pub use server::{Etags, Origin, Proxy, Server};

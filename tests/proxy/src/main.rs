@@ -5,7 +5,7 @@ mod command;
 use std::io::{self, BufRead, Write};
 
 use clap::Parser;
-use fault_proxy::{Origin, Rule, Server};
+use fault_proxy::{Origin, Proxy, Rule, Server};
 
 const COMMANDS: &str = "\
 The first line of output is the port. Then each line of input is a command, answered by one line:
@@ -57,7 +57,7 @@ impl Options {
     fn start(self) -> io::Result<Server> {
         let origin = Origin::new(self.folder.unwrap_or_default());
         let server = match self.to {
-            Some(to) => Server::forward(&to, &self.listen)?,
+            Some(to) => Proxy::start(&to, &self.listen)?,
             None if self.writable => origin.writable().start(&self.listen)?,
             None if self.writable_without_conditions => origin.writable_without_conditions().start(&self.listen)?,
             None => origin.start(&self.listen)?,

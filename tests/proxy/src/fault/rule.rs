@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use serde::Deserialize;
 
 use super::kind::Fault;
-use crate::server::Head;
+use crate::message::Head;
 
 /// A fault, and the requests that it applies to: all, unless told otherwise.
 ///

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::message::Head;
+use crate::message::Head;
 
 /// What a client wants listed.
 pub struct Asked {

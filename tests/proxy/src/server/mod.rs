@@ -1,13 +1,14 @@
 //! The servers.
 
 mod backend;
+mod connection;
 mod lists;
-mod message;
 mod origin;
+mod proxy;
 mod reply;
 mod running;
 mod writes;
 
-pub use message::{Head, get};
 pub use origin::{Etags, Origin};
+pub use proxy::Proxy;
 pub use running::Server;

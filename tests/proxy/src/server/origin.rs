@@ -6,15 +6,17 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
+use http_body_util::BodyExt;
 use hyper::Method;
 use tokio_rustls::rustls::ServerConfig;
 
 use super::backend::Backend;
 use super::lists;
-use super::message::{Answer, Head, Pieces, empty, get, with, xml};
 use super::running::Server;
 use super::writes::Writes;
+use crate::message::{Answer, Head, Pieces, Upload, empty, get, with, xml};
 use crate::range;
 
 /// Bytes of a file that are sent at once.
@@ -103,7 +105,7 @@ impl Origin {
     ///
     /// If the address cannot be had, or no thread.
     pub fn start(self, listen: &str) -> io::Result<Server> {
-        Server::start(listen, Backend::Folder(self), None)
+        Server::start(listen, Box::new(self), None)
     }
 
     /// Starts it with TLS, on a free port of the loopback.
@@ -112,10 +114,10 @@ impl Origin {
     ///
     /// As of [`start`](Self::start).
     pub fn start_with_tls(self, config: ServerConfig) -> io::Result<Server> {
-        Server::start("127.0.0.1:0", Backend::Folder(self), Some(Arc::new(config)))
+        Server::start("127.0.0.1:0", Box::new(self), Some(Arc::new(config)))
     }
 
-    pub(super) fn answer(&self, head: &Head, body: &[u8]) -> io::Result<Answer> {
+    fn answer_of(&self, head: &Head, body: &[u8]) -> io::Result<Answer> {
         let path = self.path(head);
         if let (Some(writes), Some(path)) = (&self.writes, &path) {
             if let Some(answer) = writes.answer(&self.folder, path, head, body, &|| self.tag(path))? {
@@ -187,6 +189,15 @@ impl Origin {
             Etags::None => return answer,
         };
         with(answer, "Last-Modified", httpdate::fmt_http_date(changed))
+    }
+}
+
+impl Backend for Origin {
+    fn answer<'a>(&'a self, head: &'a Head, upload: Upload) -> BoxFuture<'a, io::Result<Answer>> {
+        Box::pin(async move {
+            let body = upload.collect().await.map_err(io::Error::other)?.to_bytes();
+            self.answer_of(head, &body)
+        })
     }
 }
 

@@ -11,9 +11,9 @@ use hyper::body::Bytes;
 use tokio::time::sleep;
 
 use super::backend::Backend;
-use super::message::{self, Answer, Head, Pieces, Upload, get, set, with};
-use super::running::Connection;
+use super::connection::Connection;
 use crate::fault::Fault;
+use crate::message::{self, Answer, Head, Pieces, Upload, get, set, with};
 use crate::{link, range};
 
 /// How long what was sent may take to leave before its connection ends.
@@ -25,7 +25,7 @@ pub async fn make(
     fault: Option<Fault>,
     head: &Head,
     mut upload: Upload,
-    backend: &Backend,
+    backend: &dyn Backend,
     connection: &Arc<Connection>,
     is_faulty: impl Fn(),
 ) -> io::Result<Answer> {
@@ -66,7 +66,7 @@ pub async fn make(
     }
 }
 
-async fn true_answer(backend: &Backend, head: &Head, upload: Upload) -> Answer {
+async fn true_answer(backend: &dyn Backend, head: &Head, upload: Upload) -> Answer {
     let answer = backend.answer(head, upload).await;
     answer.unwrap_or_else(|error| message::bytes(502, format!("fault-proxy: {error}\n")))
 }
@@ -86,7 +86,7 @@ async fn apply(
     fault: &Fault,
     head: &Head,
     mut answer: Answer,
-    backend: &Backend,
+    backend: &dyn Backend,
     connection: &Arc<Connection>,
     is_faulty: impl Fn(),
 ) -> io::Result<Answer> {

@@ -3,7 +3,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use futures_util::stream::{Stream, TryStreamExt};
@@ -13,7 +12,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use socket2::{SockRef, Socket};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::sleep;
@@ -21,6 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
 use super::backend::Backend;
+use super::connection::Connection;
 use super::reply;
 use crate::fault::Rules;
 use crate::journal::{Counts, Exchange, Journal};
@@ -35,38 +34,15 @@ pub struct Server {
 
 /// What the connections of a server share.
 struct Shared {
-    backend: Backend,
+    backend: Box<dyn Backend>,
     rules: Rules,
     link: Link,
     journal: Journal,
     tls: Option<TlsAcceptor>,
 }
 
-/// A connection of a client.
-pub(super) struct Connection {
-    pub socket: Socket,
-    had_request: AtomicBool,
-}
-
-impl Connection {
-    /// Lets the connection end in a reset, with this error.
-    pub fn reset(&self) -> io::Error {
-        let set = self.socket.set_linger(Some(Duration::ZERO));
-        set.err().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())
-    }
-}
-
 impl Server {
-    /// Forwards to the server at `to` from an address, as `127.0.0.1:0`, where 0 is any free port.
-    ///
-    /// # Errors
-    ///
-    /// If the address cannot be had, or no thread. Whether the other server is there shows when requests come: 502 if not.
-    pub fn forward(to: &str, listen: &str) -> io::Result<Self> {
-        Self::start(listen, Backend::Server(to.to_owned()), None)
-    }
-
-    pub(super) fn start(listen: &str, backend: Backend, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
+    pub(super) fn start(listen: &str, backend: Box<dyn Backend>, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(listen))?;
         let address = listener.local_addr()?;
@@ -138,8 +114,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 /// Answers the requests of a connection until it ends. Clients break connections off, and so do faults.
 async fn serve(stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let socket = SockRef::from(&stream).try_clone()?;
-    let connection = Arc::new(Connection { socket, had_request: AtomicBool::new(false) });
+    let connection = Arc::new(Connection::of(&stream)?);
     let (http, tls) = (http1::Builder::new(), shared.tls.clone());
     let service = service_fn(move |request| one(shared.clone(), connection.clone(), request));
     match tls {
@@ -158,9 +133,9 @@ async fn one(
     let head = Request::from_parts(head, ());
     let fault = shared.rules.choose(&head);
     shared.journal.begin(&head);
-    shared.link.wait_for_latency(!connection.had_request.swap(true, SeqCst)).await;
+    shared.link.wait_for_latency(connection.is_new()).await;
     let is_faulty = || shared.journal.is_faulty();
-    let answer = reply::make(fault, &head, body.boxed(), &shared.backend, &connection, is_faulty).await?;
+    let answer = reply::make(fault, &head, body.boxed(), &*shared.backend, &connection, is_faulty).await?;
     let path = head.uri().path().to_owned();
     Ok(answer.map(|pieces| {
         StreamBody::new(pieces.and_then(move |piece| {

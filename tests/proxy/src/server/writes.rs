@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use super::message::{Answer, Head, empty, error, get, with, xml};
+use crate::message::{Answer, Head, empty, error, get, with, xml};
 
 /// Parts of an object, other than the last one, are no smaller (S3's `EntityTooSmall`).
 const SMALLEST_PART: usize = 5 << 20;
