@@ -291,22 +291,6 @@ fn each_frame_has_its_value_whatever_is_drawn() {
     }
 }
 
-#[test]
-fn sound_comes_at_its_own_rate() {
-    let (_folder, dir) = set(2);
-    let sound = TrackWindow { window: Some((0.1, 0.15)), anchor: TrackAnchor::Last, ..TrackWindow::default() };
-    let batch = &batches(&dir, LoaderOptions { frames: Frames::uniform(1), ..with(&[("sound", sound)]) })[0];
-    let track = batch.track("sound").unwrap();
-    assert_eq!(track.shape, [2, 51], "both ends count");
-    let from = |clip: usize| 100 + 40 * i32::try_from(batch.params[clip].frames[0]).unwrap();
-    let values =
-        |clip: usize| (0..51).map(move |i| from(clip) + i).map(move |at| (at < 480).then_some(at + 500 * clip as i32));
-    let expected: Vec<_> = (0..2).flat_map(values).collect();
-    assert_eq!(track.mask, expected.iter().map(Option::is_some).collect::<Vec<_>>());
-    let expected: Vec<_> = expected.iter().map(|at| at.unwrap_or(0) as i16).collect();
-    assert_eq!(track.numbers::<i16>(), Some(&expected[..]));
-}
-
 /// The number of values of each choice, and the first value of clip 0.
 #[test]
 fn a_choice_has_as_many_values_as_its_rule_says() {

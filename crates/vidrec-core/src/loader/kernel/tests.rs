@@ -234,6 +234,25 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
     }
 }
 
+/// Pillow rounds to bytes between its two passes and the kernel does not, so levels may differ by one.
+#[test]
+fn resized_rgb_is_pillows_but_for_its_rounding_in_between() {
+    let open = |name: String| {
+        let path = format!("{}/../../tests/data/jpeg/{name}", env!("CARGO_MANIFEST_DIR"));
+        image::load_from_memory(&std::fs::read(path).unwrap()).unwrap().into_rgb8()
+    };
+    let source = open("s420.png".into());
+    let planes = [0, 1, 2].map(|c| source.pixels().map(|pixel| pixel[c]).collect());
+    for size in [(24, 16), (80, 70)] {
+        let view = View { x: whole(0, 53, size.0), y: whole(0, 37, size.1), flip: false };
+        let tables = Kernel::new(&target(size), &view, (53, 37), Pixels::Other);
+        let ours: Vec<u8> = run_tables(Machine::best(), &tables, &planes, [53; 3]);
+        let pillow = open(format!("s420-{}x{}.png", size.0, size.1));
+        let worst = ours.iter().zip(pillow.as_raw()).map(|(&a, &b)| a.abs_diff(b)).max();
+        assert!(worst <= Some(1), "{size:?}: {worst:?}");
+    }
+}
+
 /// A sum in 1/128 of a level does not have room for the roundings of this many rows.
 #[test]
 fn thousands_of_rows_into_one_do_not_overflow() {
