@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 
 use crate::common;

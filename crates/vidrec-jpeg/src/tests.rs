@@ -5,7 +5,6 @@ use std::fs::OpenOptions;
 use std::io::{Seek, Write};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::private_copy::with_change;
 use super::region_decoder::JpegDecoder;

@@ -111,8 +111,6 @@ pub(super) fn largest_change(one: &GrayImage, other: &GrayImage) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vidrec_jpeg::Encoder;
-    use vidrec_jpeg::Planes;
 
     #[test]
     fn pictures_without_planes_give_the_same_luma() {

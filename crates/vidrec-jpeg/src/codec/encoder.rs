@@ -185,7 +185,7 @@ fn largest_jpeg(width: u32, height: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Decoder, Subsampling};
+    use super::super::Decoder;
     use super::*;
     use crate::fuzzing::{self, encoded};
     use crate::quality::psnr;

@@ -335,8 +335,6 @@ mod tests {
     use super::*;
     use vidrec_core::dataset::writer::TrackValues;
 
-    const MS: i64 = 1_000_000;
-
     #[test]
     fn times_are_read_in_their_unit() {
         let floats = Array::row(TrackValues::F64(vec![0.5, 1.25]));
