@@ -181,7 +181,7 @@ pub(crate) fn write(mut file: &File, path: &Path, at: u64, text: &str) -> Result
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 

@@ -252,7 +252,6 @@ mod grid_tests {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
 
     use super::*;
 
