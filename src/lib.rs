@@ -120,9 +120,7 @@ pub use vidrec_core::store::location::is_remote;
 pub use vidrec_core::store::remote::pinned;
 pub use vidrec_core::store::storage::{RemoteStats, Storage};
 pub use vidrec_core::transfer::fetch::{FetchOptions, FetchReport, fetch};
-pub use vidrec_core::transfer::upload::{
-    PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts,
-};
+pub use vidrec_core::transfer::upload::{PushOptions, PushReport, push, write_remote};
 pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 pub use vidrec_format::json_object::JsonObject;
 pub use vidrec_format::meta::Meta;

@@ -58,30 +58,20 @@ pub fn merge(
     write(py, out, options, &progress, |out, options, tell| edit::merge(&sets, out, options, tell))
 }
 
-/// The reports of all parts, as JSON.
+/// The reports of all parts, as JSON. They are in folders of this machine.
 #[pyfunction]
 pub fn split(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
     by: &str,
-    options: OutputOptions,
-    progress: ProgressCallbacks<'_>,
+    options: (Option<String>, bool),
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let split: RatioSplit = from_json("parts", by)?;
-    let (set, shards) = (set.get().clone(), sharding(options.shards.as_deref())?);
-    let output = Output::new(out, options.overwrite, options.remote)?;
-    let (mut reports, pushed) = task::run_and_upload(py, &progress, |tell, upload| {
-        output.write_parts(upload, |folder, overwrite| {
-            edit::split(&set, &split, folder, &EditOptions { shards, overwrite }, tell)
-        })
-    })?;
-    for report in &mut reports {
-        report.output = output.part(&report.output);
-        let of_part = pushed.iter().filter(|pushed| pushed.output == report.output);
-        report.notes.extend(of_part.flat_map(|pushed| pushed.notes.clone()));
-    }
-    to_json(&reports)
+    let options = EditOptions { shards: sharding(options.0.as_deref())?, overwrite: options.1 };
+    let set = set.get().clone();
+    to_json(&task::run(py, progress.as_ref(), |tell| edit::split(&set, &split, out, &options, tell))?)
 }
 
 /// The report, as JSON.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use vidrec::pack::{
     PackOptions, PackPlan, PackReport, PartOptions, PartsPlan, PublishOptions, Recipe, Resources, RunOptions,
 };
-use vidrec::{JsonObject, RemoteOutput};
+use vidrec::{JsonObject, PushOptions};
 
 use crate::error::{from_json, raise, refuse, to_json, usage};
 use crate::storage::{Remote, Storage};
@@ -129,8 +129,7 @@ pub fn estimate(
     let mut recipe = options.recipe(&inputs)?;
     isolate(&mut recipe, worker)?;
     // An output in object storage is made on this machine first.
-    let mut remote = RemoteOutput::default();
-    remote.scratch = options.remote.scratch;
+    let remote = PushOptions { scratch: options.remote.scratch, ..PushOptions::default() };
     let out = if vidrec::is_remote(&out) { remote.scratch_folder() } else { out };
     let Recipe { inputs, options } = &recipe;
     to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::estimate(inputs, out, options, tell))?)

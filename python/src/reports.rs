@@ -73,7 +73,7 @@ pub fn push(
     storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let options = PushOptions { storage: storage.into_storage()?, overwrite };
+    let options = PushOptions { storage: storage.into_storage()?, overwrite, scratch: None };
     run(py, progress, |tell| vidrec::push(path, location, &options, tell))
 }
 

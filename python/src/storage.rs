@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use vidrec::{ProgressFn, PushReport, RemoteOutput};
+use vidrec::{ProgressFn, PushOptions, PushReport};
 
 use crate::error::{refuse, usage};
 use crate::task;
@@ -63,7 +63,7 @@ pub struct Remote {
 pub struct Output {
     path: PathBuf,
     overwrite: bool,
-    remote: Option<RemoteOutput>,
+    remote: Option<PushOptions>,
 }
 
 impl Output {
@@ -73,9 +73,7 @@ impl Output {
             how.check_local()?;
             return Ok(Output { path, overwrite, remote: None });
         }
-        let mut remote = RemoteOutput::default();
-        remote.storage = how.storage.into_storage()?;
-        (remote.scratch, remote.overwrite) = (how.scratch, overwrite);
+        let remote = PushOptions { storage: how.storage.into_storage()?, overwrite, scratch: how.scratch };
         Ok(Output { path, overwrite, remote: Some(remote) })
     }
 
@@ -90,24 +88,6 @@ impl Output {
         // What an earlier call left in the scratch folder is ours.
         let (written, pushed) = vidrec::write_remote(&self.path, remote, |folder| write(folder, true), upload)?;
         Ok((written, Some(pushed)))
-    }
-
-    /// The same for several data sets, in folders of the output.
-    pub fn write_parts<T>(
-        &self,
-        upload: &mut ProgressFn<'_>,
-        write: impl FnOnce(&Path, bool) -> vidrec::Result<T>,
-    ) -> vidrec::Result<(T, Vec<PushReport>)> {
-        let Some(remote) = &self.remote else { return Ok((write(&self.path, self.overwrite)?, Vec::new())) };
-        vidrec::write_remote_parts(&self.path, remote, |folder| write(folder, true), upload)
-    }
-
-    /// Where a part of the output is that was written to this folder.
-    pub fn part(&self, folder: &str) -> String {
-        match &self.remote {
-            Some(_) => self.path.join(Path::new(folder).file_name().unwrap_or_default()).display().to_string(),
-            None => folder.to_owned(),
-        }
     }
 }
 

@@ -102,7 +102,6 @@ def split(
     keep_sources: bool = True,
     shards: Union[int, str, None] = None,
     overwrite: bool = False,
-    scratch: Optional[Path] = None,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -119,14 +118,14 @@ def split(
     path : Dataset or path
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
-        Folder to make the folders of the parts in, or a location such as ``"s3://bucket/parts"``.
+        Folder of this machine to make the folders of the parts in. :func:`push` copies each to object storage.
     ratios : sequence of float
         The share of each part, such as ``[0.8, 0.1, 0.1]``.
     names : sequence of str, optional
         The name of each part. Default: train and val, or train, val and test.
     seed, stratify, keep_sources
         As for :meth:`vidrec.Dataset.split`.
-    shards, overwrite, scratch, progress, storage_options, cache, cache_bytes, timeout
+    shards, overwrite, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -146,10 +145,8 @@ def split(
         raise UsageError(f"ratios has {len(shares)} shares, but names has {len(names)}")
     parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    remote = _storage.for_output(storage_options, timeout, scratch)
-    options = _output_options(shards, overwrite, remote)
-    with ShownTwice(progress, "clips") as show:
-        reports = _vidrec.split(data, output, parts, options, show)
+    with Shown(progress, "clips") as show:
+        reports = _vidrec.split(data, output, parts, (None if shards is None else str(shards), overwrite), show)
     return [EditReport.from_dict(report) for report in json.loads(reports)]
 
 

@@ -6,8 +6,7 @@ use crate::Sharding;
 use crate::edit::{EditOptions, EditReport};
 
 use crate::cli::output::{self, bytes, count, printable};
-use crate::cli::storage::Output;
-use crate::cli::{Failure, Outcome, ProgressArgs, Run, StorageArgs};
+use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs};
 
 /// The options of a new data set, wherever it is to be.
 #[derive(clap::Args)]
@@ -22,7 +21,7 @@ pub struct NewSetArgs {
     shards: Option<Sharding>,
     /// Replace a data set that is already there.
     #[arg(long)]
-    overwrite: bool,
+    pub overwrite: bool,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
@@ -40,26 +39,10 @@ impl NewSetArgs {
 
     /// Makes a data set, and prints the report.
     pub fn write(&self, write: impl FnOnce(&Path, &EditOptions) -> crate::Result<EditReport>) -> Run {
-        let report = self.place()?.write(|out, overwrite| write(out, &self.options(overwrite)))?;
+        let place = self.storage.output(&self.output, self.overwrite, self.progress)?;
+        let report = place.write(|out, overwrite| write(out, &self.options(overwrite)))?;
         let report = at(report, &self.output);
         print_report(report, self.json)
-    }
-
-    /// Makes several data sets in folders of the output.
-    pub fn write_parts(
-        &self,
-        write: impl FnOnce(&Path, &EditOptions) -> crate::Result<Vec<EditReport>>,
-    ) -> Result<Vec<EditReport>, Failure> {
-        let reports = self.place()?.write_parts(|out, overwrite| write(out, &self.options(overwrite)))?;
-        let moved = |report: EditReport| {
-            let name = Path::new(&report.output).file_name().unwrap_or_default().to_owned();
-            at(report, &self.output.join(name))
-        };
-        Ok(reports.into_iter().map(moved).collect())
-    }
-
-    fn place(&self) -> Result<Output, String> {
-        self.storage.output(&self.output, self.overwrite, self.progress)
     }
 }
 

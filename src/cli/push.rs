@@ -34,7 +34,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let storage = args.storage.storage()?;
-    let options = PushOptions { storage, overwrite: args.overwrite };
+    let options = PushOptions { storage, overwrite: args.overwrite, scratch: None };
     let report = crate::push(&args.dataset, &args.location, &options, &mut args.progress.of("bytes"))?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.notes))

@@ -9,6 +9,8 @@ use crate::cli::edit::{NewSetArgs, print_reports};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
 ///
+/// OUTPUT is a folder of this machine. `vidrec push` copies each part to object storage.
+///
 /// vidrec draws the parts at random within each class, each class as near to the ratio as whole videos allow;
 /// clips of one source go to the same part. The same seed gives the same parts, also with Dataset.split of the Python
 /// package. `vidrec subset` makes a part by a list of clips (--list) or by an attribute (--where split=train). JPEGs are
@@ -55,6 +57,6 @@ impl Args {
 pub fn run(args: &Args) -> Run {
     let (set, split) = (args.new.storage.open(&args.dataset)?, args.split()?);
     let progress = &mut args.new.progress.of("clips");
-    let reports = args.new.write_parts(|out, options| edit::split(&set, &split, out, options, progress))?;
+    let reports = edit::split(&set, &split, &args.new.output, &args.new.options(args.new.overwrite), progress)?;
     print_reports(&reports, args.new.json)
 }

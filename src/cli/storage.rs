@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::{Failure, ProgressArgs, output};
-use crate::{Dataset, OpenOptions, PushReport, RemoteOutput, Storage};
+use crate::{Dataset, OpenOptions, PushOptions, Storage};
 
 /// Heading of these options.
 pub const HEADING: &str =
@@ -41,8 +41,7 @@ impl RemoteStorageArgs {
 
     /// An output, wherever it is to be.
     pub fn output(&self, path: &Path, overwrite: bool, progress: ProgressArgs) -> Result<Output, String> {
-        let mut options = RemoteOutput::default();
-        (options.storage, options.overwrite) = (self.storage()?, overwrite);
+        let options = PushOptions { storage: self.storage()?, overwrite, scratch: None };
         Ok(Output { path: path.to_owned(), options, progress })
     }
 }
@@ -82,7 +81,7 @@ impl StorageArgs {
 /// An output, and what becomes of one that is there.
 pub struct Output {
     path: PathBuf,
-    options: RemoteOutput,
+    options: PushOptions,
     /// Options of how the progress of an upload is shown.
     progress: ProgressArgs,
 }
@@ -96,26 +95,10 @@ impl Output {
         // The scratch folder holds only files of earlier runs.
         let write = |folder: &Path| write(folder, true);
         let (written, pushed) = crate::write_remote(&self.path, &self.options, write, &mut self.progress.of_upload())?;
-        tell(&pushed);
+        // What could not be done after the output was there.
+        pushed.notes.iter().for_each(output::tell);
         Ok(written)
     }
-
-    /// The same for several data sets, in folders of the output.
-    pub fn write_parts<T>(self, write: impl FnOnce(&Path, bool) -> crate::Result<T>) -> Result<T, Failure> {
-        if !crate::is_remote(&self.path) {
-            return Ok(write(&self.path, self.options.overwrite)?);
-        }
-        let write = |folder: &Path| write(folder, true);
-        let (written, pushed) =
-            crate::write_remote_parts(&self.path, &self.options, write, &mut self.progress.of_upload())?;
-        pushed.iter().for_each(tell);
-        Ok(written)
-    }
-}
-
-/// Says on standard error what could not be done after the output was there.
-fn tell(pushed: &PushReport) {
-    pushed.notes.iter().for_each(output::tell);
 }
 
 /// `KEY=VALUE`. What is wrong is said without the text, which may be a secret.

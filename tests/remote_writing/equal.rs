@@ -49,7 +49,6 @@ fn every_command_writes_to_a_store_what_it_writes_to_a_folder() {
         "subset set --shards 3",
         "subset set --changes labels.csv",
         "subset set --rename-class run=ran",
-        "split set --ratio 0.5,0.5",
         "import frames pictures",
         "import frames pictures --json",
     ]
@@ -81,7 +80,7 @@ fn remote_data_sets_are_edited_to_remote_ones() {
 fn the_library_writes_to_a_store_by_way_of_a_scratch_folder() {
     let store = Store::new();
     let set = Dataset::open(store.path("set")).unwrap();
-    let mut options = vidrec::RemoteOutput::default();
+    let mut options = vidrec::PushOptions::default();
     (options.storage, options.scratch) = (store.storage(), Some(store.path("here")));
     let mut seen = None;
     let write = |out: &std::path::Path| {

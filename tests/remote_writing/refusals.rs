@@ -72,7 +72,7 @@ fn a_location_that_cannot_be_written_to_is_refused_before_the_work() {
     for fault in [Fault::Forbidden, Fault::Status(404)] {
         store.server.rules().clear();
         store.server.rules().add(Rule::new(fault.clone()).method("PUT"));
-        let mut options = vidrec::RemoteOutput::default();
+        let mut options = vidrec::PushOptions::default();
         (options.storage, options.scratch) = (store.storage(), Some(store.path("here")));
         let write = |_: &std::path::Path| -> vidrec::Result<()> { panic!("the work began") };
         let e = vidrec::write_remote("s3://bucket/x", &options, write, &mut vidrec::no_progress).unwrap_err();

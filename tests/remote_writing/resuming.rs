@@ -55,18 +55,3 @@ fn the_scratch_folder_stays_after_an_error_and_the_same_command_goes_on() {
     same("continued", &store.objects("x"), &store.files("local"));
     store.has_no_scratch("continued");
 }
-
-/// All files of all parts come before the first dataset.json.
-#[test]
-fn parts_of_a_split_appear_when_all_of_them_are_there() {
-    let store = Store::new();
-    store.ends(0, "split set --ratio 0.5,0.5 -o s3://bucket/parts");
-    let log = store.server.take_log();
-    let puts: Vec<&str> = log
-        .iter()
-        .filter(|e| e.method == "PUT" && !e.path.contains("probe"))
-        .map(|e| e.path.rsplit('/').next().unwrap())
-        .collect();
-    let first = puts.iter().position(|name| *name == "dataset.json").unwrap();
-    assert_eq!(puts[first..], ["dataset.json", "dataset.json"], "{puts:?}");
-}

@@ -107,8 +107,6 @@ class Stats(Result):
     """Frames that repeat an earlier frame of their clip."""
     repaired_clips: int
     """Clips that ``vidrec repair`` saved without some of their metadata."""
-    video_notes: Dict[str, Tuple[int, int]]
-    """The packer's notes about the videos, by name: the number of clips with the note, and the sum of its values."""
     epoch_bytes: int
     """JPEG bytes that an epoch over all frames of all clips reads."""
     epoch_rgb_bytes: int

@@ -47,13 +47,6 @@ function factRows() {
   add("Short clips", (set) => some(set.short_clips, "whose video had fewer frames than asked for"));
   add("Repeated frames", (set) => some(set.repeated_frames, "in such clips"));
   add("Repaired clips", (set) => some(set.repaired_clips, "saved without all that was known of them"));
-  const notes = new Set(report.sets.flatMap((set) => Object.keys(set.video_notes)));
-  for (const note of notes) {
-    add(note.replaceAll("_", " "), (set) => {
-      const [inClips, sum] = set.video_notes[note] ?? [0, 0];
-      return inClips ? `${whole.format(sum)} in ${count(inClips, "clip")}` : "";
-    });
-  }
   add("Digest", (set) => set.digest, true);
   const differs = (texts) => new Set(texts).size > 1;
   const row = ([name, texts]) => el("tr", { class: differs(texts) && name !== "Digest" ? "differs" : null },

@@ -1,12 +1,14 @@
-//! One clip: its entry, its strings, its frames and its clock, which it may share with other clips.
+//! One clip: its entry, its strings, its frames and its clock, which it may share with other clips. The JPEG of a frame borrows from
+//! a map or a buffer.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::dataset::records::{record_range, request_ranges};
+use crate::dataset::Shard;
+use crate::dataset::records::{prove_jpeg, record_range, request_ranges};
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::ClipInfo;
-use crate::dataset::{Frame, Shard};
+use crate::store::disk::map;
 use crate::store::disk::regular_file::Advice;
 use crate::store::remote::RemoteFile;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
@@ -54,12 +56,12 @@ impl<'a> Clip<'a> {
             return Ok(vec![label]);
         }
         let Some(labels) = self.attributes()?.0.remove("labels") else { return Ok(Vec::new()) };
-        serde_json::from_value(labels).map_err(|e| {
-            Error::usage("the attribute \"labels\" is not an array of labels")
-                .found(e)
-                .in_clip(self.ordinal)
-                .file(&self.shard.index_path)
-        })
+        let wrong = Error::usage("the attribute \"labels\" is not an array of labels");
+        serde_json::from_value(labels).map_err(|e| self.in_entry(wrong.found(e)))
+    }
+
+    fn in_entry(&self, e: Error) -> Error {
+        e.in_clip(self.ordinal).file(&self.shard.index_path)
     }
 
     /// Width of every frame in pixels; 0 if the frames differ.
@@ -127,12 +129,8 @@ impl<'a> Clip<'a> {
         if text.is_empty() {
             return Ok(JsonObject::default());
         }
-        serde_json::from_str(&text).map_err(|e| {
-            Error::format("clip-attributes", "the attributes are not a JSON object")
-                .found(e)
-                .in_clip(self.ordinal)
-                .file(&self.shard.index_path)
-        })
+        let wrong = Error::format("clip-attributes", "the attributes are not a JSON object");
+        serde_json::from_str(&text).map_err(|e| self.in_entry(wrong.found(e)))
     }
 
     /// Returns the description of the clip, as a [`Writer`](crate::dataset::writer::Writer) takes it.
@@ -155,8 +153,7 @@ impl<'a> Clip<'a> {
     }
 
     fn strings(&self) -> Result<[String; 3]> {
-        let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
-        found.map_err(|e| e.in_clip(self.ordinal))
+        self.shard.strings(&self.entry).map_err(|e| e.in_clip(self.ordinal))
     }
 
     /// Frame `t`, counted from 0.
@@ -201,8 +198,13 @@ impl<'a> Clip<'a> {
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if there is no such frame;
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if its entry is damaged.
     pub fn seconds(&self, t: u32) -> Result<f64> {
+        Ok(self.seconds_of(&self.frame_entry(t)?))
+    }
+
+    /// The presentation time of a frame in seconds.
+    pub(super) fn seconds_of(&self, frame: &FrameEntry) -> f64 {
         let (num, den) = self.entry.time_base;
-        Ok(self.frame_entry(t)?.pts as f64 * f64::from(num) / f64::from(den))
+        frame.pts as f64 * f64::from(num) / f64::from(den)
     }
 
     /// Returns the entry of frame `t`: its time, and the place, length and checksum of its JPEG.
@@ -218,18 +220,14 @@ impl<'a> Clip<'a> {
     /// The length of the JPEG of frame `t` in bytes, limited to the length of the record file. Reads only the frame's
     /// entry.
     pub(crate) fn jpeg_length(&self, t: u32) -> Result<usize> {
-        let entry = self.frame_entry(t)?;
-        let most = self.shard.records.len();
+        let (entry, most) = (self.frame_entry(t)?, self.shard.records.len());
         if u64::from(entry.jpeg_length) <= most {
             return Ok(entry.jpeg_length as usize);
         }
         let e = Error::format("record-length", "the frame's JPEG would be longer than the record file");
-        let e = e.section("record").at(entry.record_offset).expected(format!("at most {most} bytes"));
-        Err(e
-            .found(format!("{} bytes", entry.jpeg_length))
-            .in_clip(self.ordinal)
-            .in_frame(t)
-            .file(&self.shard.record_path))
+        let e = e.section("record").at(entry.record_offset).in_clip(self.ordinal).in_frame(t);
+        let e = e.expected(format!("at most {most} bytes")).found(format!("{} bytes", entry.jpeg_length));
+        Err(e.file(&self.shard.record_path))
     }
 
     /// The number of frame `t` among the frames of all shards, and its entry.
@@ -255,8 +253,8 @@ impl<'a> Clip<'a> {
     where
         'a: 'b,
     {
-        let StoredFrame { entry, jpeg, .. } = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
-        Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
+        let stored = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
+        Ok(Frame { clip: *self, t, stored })
     }
 
     /// The ranges of some frames' records in the record file. See [`request_ranges`].
@@ -288,6 +286,87 @@ impl<'a> Clip<'a> {
     }
 }
 
+/// One frame of a clip. The JPEG borrows from the map or the buffer, except for the rare record that is stored in
+/// parts.
+#[derive(Debug, Clone)]
+pub struct Frame<'a> {
+    pub(super) clip: Clip<'a>,
+    pub(super) t: u32,
+    pub(super) stored: StoredFrame<'a>,
+}
+
+impl Frame<'_> {
+    /// The stored JPEG. Its CRC-32 has not been compared: see [`check`](Self::check).
+    ///
+    /// In a mapped file, these are the file's own bytes, which another program can change. Some code reads a byte
+    /// twice and relies on reading the same, such as a decoder in C. Give such code a copy.
+    /// [`Decoder`](vidrec_jpeg::Decoder) makes its own.
+    pub fn jpeg(&self) -> &[u8] {
+        &self.stored.jpeg
+    }
+
+    /// Compares the JPEG's CRC-32 with the one in the index.
+    ///
+    /// If a mapped file is truncated while its bytes are in use, they become zeros ([`Io::Map`](crate::dataset::Io::Map)). To
+    /// notice that, check after the use, or call [`lost_pages`](crate::store::disk::sigbus::lost_pages).
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](vidrec_format::error::ErrorKind::Format), rule `jpeg-crc`, with file, clip, frame and offset;
+    /// [`Io`](vidrec_format::error::ErrorKind::Io) if the file was truncated while it was open, or its disk is
+    /// failing.
+    pub fn check(&self) -> Result<()> {
+        self.check_copy(self.jpeg())
+    }
+
+    /// Like [`check`](Self::check), for a copy of the JPEG.
+    ///
+    /// # Errors
+    ///
+    /// See [`check`](Self::check).
+    pub fn check_copy(&self, jpeg: &[u8]) -> Result<()> {
+        let shard = self.clip.shard;
+        let lost = |e| if shard.records.lost() > 0 { map::lost(&shard.record_path) } else { e };
+        prove_jpeg(&self.stored.entry, jpeg).map_err(|e| self.place(lost(e)))
+    }
+
+    /// Checks that all bytes of the JPEG that were read so far were in the file. This costs nothing unless part of
+    /// the file is lost.
+    pub(crate) fn prove_still_there(&self) -> Result<()> {
+        if self.clip.shard.records.lost() > 0 { self.check() } else { Ok(()) }
+    }
+
+    /// Adds the frame's location to `e`, an error in its image.
+    pub fn place(&self, e: Error) -> Error {
+        e.file(&self.clip.shard.record_path).at(self.offset()).in_clip(self.clip.ordinal).in_frame(self.t)
+    }
+
+    /// Presentation time in units of the clip's time base.
+    pub fn pts(&self) -> i64 {
+        self.stored.entry.pts
+    }
+
+    /// Presentation time in seconds.
+    pub fn pts_seconds(&self) -> f64 {
+        self.clip.seconds_of(&self.stored.entry)
+    }
+
+    /// Ordinal among the frames decoded from the source, if known.
+    pub fn source_index(&self) -> Option<u32> {
+        Some(self.stored.entry.source_index).filter(|&i| i != UNKNOWN_SOURCE_INDEX)
+    }
+
+    /// Byte offset of the frame's record in the record file.
+    pub fn offset(&self) -> u64 {
+        self.stored.entry.record_offset
+    }
+
+    /// CRC-32 of the JPEG, according to the index.
+    pub fn crc32(&self) -> u32 {
+        self.stored.entry.jpeg_crc32
+    }
+}
+
 /// The attribute by which clips of an episode say that they have one clock: those with the same text do.
 const CLOCK: &str = "clock";
 
@@ -304,7 +383,15 @@ const ONE_MOMENT: f64 = 1e-3;
 ///
 /// The index is damaged or cannot be read.
 pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<String>> {
-    if one.frame_count() == 0 || other.frame_count() == 0 || begin_together(one, other)? {
+    if one.frame_count() == 0 || other.frame_count() == 0 {
+        return Ok(None);
+    }
+    // Up to half of the time from one frame to the next.
+    let [a, b, step_a, step_b] = [one.seconds(0)?, other.seconds(0)?, step(one)?, step(other)?];
+    let half = step_a.min(step_b) / 2.0;
+    let near = if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT };
+    let have_times = [has_times(one)?, has_times(other)?];
+    if (a - b).abs() <= near && have_times[0] == have_times[1] {
         return Ok(None);
     }
     let attributes = [one.attributes()?, other.attributes()?];
@@ -315,21 +402,13 @@ pub fn different_clocks(one: &Clip<'_>, other: &Clip<'_>) -> Result<Option<Strin
     if say_the_same(CLOCK) {
         return Ok(None);
     }
-    if has_times(one)? != has_times(other)? {
+    if have_times[0] != have_times[1] {
         return Ok(Some("pictures without times beside frames with times".into()));
     }
-    let [a, b] = [one.seconds(0)?, other.seconds(0)?];
-    if say_the_same("start") && (a - b).abs() <= step(one)?.max(step(other)?) {
+    if say_the_same("start") && (a - b).abs() <= step_a.max(step_b) {
         return Ok(None);
     }
     Ok(Some(format!("the first frames at {a:.3} s and at {b:.3} s")))
-}
-
-/// Whether the first frames of two clips have one time, up to half of the time from one frame to the next.
-fn begin_together(one: &Clip<'_>, other: &Clip<'_>) -> Result<bool> {
-    let half = step(one)?.min(step(other)?) / 2.0;
-    let near = if half.is_finite() { half.max(ONE_MOMENT) } else { ONE_MOMENT };
-    Ok((one.seconds(0)? - other.seconds(0)?).abs() <= near && has_times(one)? == has_times(other)?)
 }
 
 /// The mean time from one frame to the next in seconds; infinite for a single frame.

@@ -47,7 +47,6 @@ struct Inner {
     starts: Vec<u64>,
     /// The number of frames before each shard, followed by the number of frames of all shards.
     frame_starts: Vec<u64>,
-    frame_count: u64,
     /// The clips of the shards that belong to this data set; `None` if all do.
     chosen: Option<ClipSubset>,
 }
@@ -57,18 +56,18 @@ struct Inner {
 struct ClipSubset {
     /// Ordinals in all shards together.
     clips: Vec<u64>,
+    frame_count: u64,
     /// The number of frames per clip, if it is the same for all.
     frames_per_clip: Option<u32>,
     /// See [`Dataset::draws`].
     draws: u32,
 }
 
-/// Whether `clips` consists of complete groups of `draws` consecutive clips.
-fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
-    let draws = u64::from(draws);
-    let is_group =
-        |group: &[u64]| group[0].is_multiple_of(draws) && group.iter().copied().eq(group[0]..group[0] + draws);
-    clips.chunks(draws as usize).all(is_group)
+/// The first clip of the first group of `draws` consecutive clips that is not complete in `clips`.
+pub(super) fn torn_group(clips: &[u64], draws: u64) -> Option<u64> {
+    let first = |group: &[u64]| group[0] / draws * draws;
+    let mut groups = clips.chunks(usize::try_from(draws).unwrap_or(usize::MAX));
+    groups.find(|group| !group.iter().copied().eq(first(group)..first(group) + draws)).map(first)
 }
 
 impl Inner {
@@ -77,13 +76,12 @@ impl Inner {
         if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
         }
-        let (mut starts, mut frame_starts, mut frame_count) = (vec![0], vec![0], 0);
+        let (mut starts, mut frame_starts) = (vec![0], vec![0]);
         for shard in &shards {
             starts.push(starts.last().unwrap_or(&0) + shard.json().clips);
-            frame_count += shard.json().frames;
-            frame_starts.push(frame_count);
+            frame_starts.push(frame_starts.last().unwrap_or(&0) + shard.json().frames);
         }
-        Ok(Inner { shards, starts, frame_starts, frame_count, chosen: None })
+        Ok(Inner { shards, starts, frame_starts, chosen: None })
     }
 
     /// Checks that the tracks of the shards can be in one data set. The track files of remote shards are opened when they
@@ -108,6 +106,11 @@ impl Inner {
     /// Number of clips in all shards.
     fn stored(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Number of frames in all shards.
+    fn stored_frames(&self) -> u64 {
+        self.frame_starts.last().copied().unwrap_or(0)
     }
 }
 
@@ -177,7 +180,7 @@ impl Dataset {
     /// ```
     pub fn leftovers(&self) -> Vec<Leftover> {
         let local = self.0.shards.first().filter(|slot| !is_remote(slot.record_path()));
-        local.map_or(Vec::new(), |slot| listing::leftovers(folder_of(slot.record_path())))
+        local.and_then(|slot| listing::leftover(folder_of(slot.record_path()))).into_iter().collect()
     }
 
     /// Returns the videos that were not packed, for all folders that contain the record files. A shard that no
@@ -224,11 +227,13 @@ impl Dataset {
             (least, most) = (least.min(frames), most.max(frames));
             chosen.push(self.stored_ordinal(ordinal));
         }
-        let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
-        let chosen = Some(ClipSubset { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
+        let draws = self.0.draws();
+        let draws = if torn_group(&chosen, draws.into()).is_none() { draws } else { 1 };
+        let frames_per_clip = (least == most).then_some(most);
+        let chosen = Some(ClipSubset { clips: chosen, frame_count, frames_per_clip, draws });
         let Inner { shards, starts, frame_starts, .. } = &*self.0;
         let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, frame_count, chosen })))
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, chosen })))
     }
 
     /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
@@ -286,7 +291,7 @@ impl Dataset {
 
     /// Number of frames in all clips.
     pub fn frame_count(&self) -> u64 {
-        self.0.frame_count
+        self.0.chosen.as_ref().map_or_else(|| self.0.stored_frames(), |chosen| chosen.frame_count)
     }
 
     /// Class names by label; empty if labels are plain integers or absent.
@@ -308,9 +313,13 @@ impl Dataset {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if a track file is damaged, or a track is not the same in
     /// all shards; [`Io`](vidrec_format::error::ErrorKind::Io) if a track file cannot be read.
     pub fn tracks(&self) -> Result<Vec<TrackSchema>> {
-        self.open_tracks()?;
+        let has_tracks = |&at: &usize| self.0.shards[at].json().track_file.is_some();
+        let shards: Vec<usize> = (0..self.shard_count()).filter(has_tracks).collect();
+        // Those of local data sets are open already.
+        let open = |&at: &usize| self.shard(at)?.tracks.as_ref().map_or(Ok(()), |file| file.open().map(drop));
+        self.at_once(&shards, open)?;
         let mut files = Vec::new();
-        for at in self.shards_with_tracks() {
+        for at in shards {
             if let Some(file) = &self.shard(at)?.tracks {
                 files.push((file.path.as_path(), &file.open()?.schema));
             }
@@ -408,7 +417,7 @@ impl Dataset {
             digest.update(of_records);
             digest.update(slot.json().frames.to_le_bytes());
         }
-        Ok((self.0.frame_starts.last().copied().unwrap_or(0), digest.finalize().into()))
+        Ok((self.0.stored_frames(), digest.finalize().into()))
     }
 
     /// Size of the index file of each shard in bytes; 0 for a shard that was not opened yet.
@@ -420,7 +429,7 @@ impl Dataset {
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.shards.iter().flat_map(|slot| {
             let tracks = slot.opened().and_then(|shard| shard.tracks.as_ref()).map(|file| file.path.as_path());
-            [slot.index_path(), slot.record_path()].into_iter().chain(tracks)
+            [&*slot.files.index, slot.record_path()].into_iter().chain(tracks)
         })
     }
 
@@ -468,11 +477,6 @@ impl Dataset {
         self.0.shards.len()
     }
 
-    /// The shards that have track files. This opens no other shards.
-    pub(super) fn shards_with_tracks(&self) -> impl Iterator<Item = usize> {
-        (0..self.shard_count()).filter(|&at| self.0.shards[at].json().track_file.is_some())
-    }
-
     /// Shard `at`, which must exist.
     pub(crate) fn shard(&self, at: usize) -> Result<&Shard> {
         self.0.shards[at].open()
@@ -512,8 +516,10 @@ impl Dataset {
     /// The shared state of the remote shards: one for each data set that this one consists of.
     pub(crate) fn remotes(&self) -> Vec<Arc<Remote>> {
         let mut found: Vec<Arc<Remote>> = Vec::new();
-        for remote in self.0.shards.iter().filter_map(|slot| slot.remote()) {
-            if !found.iter().any(|other| Arc::ptr_eq(other, remote)) {
+        for slot in &self.0.shards {
+            if let Source::Remote(remote) = &slot.source
+                && !found.iter().any(|other| Arc::ptr_eq(other, remote))
+            {
                 found.push(remote.clone());
             }
         }

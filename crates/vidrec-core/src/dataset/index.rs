@@ -41,7 +41,7 @@ impl Index {
     pub fn prove(bytes: &(impl ReadAt + ?Sized)) -> Result<Self> {
         let header = prove_header(bytes)?;
         let sections = prove_section_table(bytes, &header)?;
-        let find = |id| find_section(&sections, id);
+        let find = |id| sections.iter().find(|s| s.id == id).copied().ok_or_else(|| missing(id));
         let (frames, clips, strings) = (find(SectionId::FRAMES)?, find(SectionId::CLIPS)?, find(SectionId::STRINGS)?);
         prove_length(&frames, header.frame_count, frame_entry::BYTES)?;
         prove_length(&clips, header.clip_count, clip_entry::BYTES)?;
@@ -93,21 +93,14 @@ impl Index {
         FrameEntry::from_bytes(entry, ordinal).ok_or_else(wrong)
     }
 
-    /// The range of a section in the file.
-    pub fn section_range(&self, id: SectionId) -> Option<Range<u64>> {
-        let section = self.sections.iter().find(|s| s.id == id)?;
-        Some(section.offset..section.end()?)
-    }
-
-    /// The range of a clip's entry in the file.
-    pub fn clip_range(&self, ordinal: u64) -> Option<Range<u64>> {
-        entry_range::<{ clip_entry::BYTES }>(&self.clips, ordinal)
+    /// The range of the entries of clips in the file.
+    pub fn clips_range(&self, clips: Range<u64>) -> Option<Range<u64>> {
+        entries_range(&self.clips, clip_entry::BYTES, clips)
     }
 
     /// The range of the entries of frames in the file.
     pub fn frames_range(&self, frames: Range<u64>) -> Option<Range<u64>> {
-        let bytes = frame_entry::BYTES as u64;
-        self.frames.part(frames.start.checked_mul(bytes)?..frames.end.checked_mul(bytes)?)
+        entries_range(&self.frames, frame_entry::BYTES, frames)
     }
 
     /// The ranges of a clip's strings in the file.
@@ -251,10 +244,6 @@ fn missing(id: SectionId) -> Error {
     Error::format("section-missing", format!("required section {id:?} is missing")).section("section table")
 }
 
-fn find_section(sections: &[SectionEntry], id: SectionId) -> Result<SectionEntry> {
-    sections.iter().find(|s| s.id == id).copied().ok_or_else(|| missing(id))
-}
-
 fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> {
     if count.checked_mul(entry_bytes as u64) == Some(s.length) {
         return Ok(());
@@ -298,7 +287,7 @@ fn table_entry<'a, const N: usize>(
     count: u64,
 ) -> Result<(u64, &'a [u8; N])> {
     // Opening checked that the table holds `count` entries and lies in the file.
-    let range = (ordinal < count).then(|| entry_range::<N>(table, ordinal)).flatten();
+    let range = (ordinal < count).then(|| entries_range(table, N, ordinal..ordinal + 1)).flatten();
     let entry = range.clone().map(|range| bytes.slice(range)).transpose()?.flatten().and_then(|e| e.first_chunk::<N>());
     range.zip(entry).map(|(range, entry)| (range.start, entry)).ok_or_else(|| {
         let e = Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()));
@@ -306,8 +295,8 @@ fn table_entry<'a, const N: usize>(
     })
 }
 
-/// The range of entry `ordinal` of a table in the file.
-fn entry_range<const N: usize>(table: &SectionEntry, ordinal: u64) -> Option<Range<u64>> {
-    let at = ordinal.checked_mul(N as u64)?;
-    table.part(at..at.checked_add(N as u64)?)
+/// The range of the entries of a table with these ordinals in the file.
+fn entries_range(table: &SectionEntry, entry_bytes: usize, ordinals: Range<u64>) -> Option<Range<u64>> {
+    let bytes = entry_bytes as u64;
+    table.part(ordinals.start.checked_mul(bytes)?..ordinals.end.checked_mul(bytes)?)
 }

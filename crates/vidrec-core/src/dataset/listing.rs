@@ -112,12 +112,18 @@ fn shard(path: &Path, source: &Source) -> ShardFiles {
 
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.
 pub fn read(path: &Path, source: &Source) -> Result<DatasetJson> {
+    read_bytes(path, source).map(|(_, json)| json)
+}
+
+/// Like [`read`]. Returns also the bytes.
+pub(crate) fn read_bytes(path: &Path, source: &Source) -> Result<(Vec<u8>, DatasetJson)> {
     let absent = || {
         let e = Error::usage("there is no data set here").file(path.parent().unwrap_or(path));
         e.expected(dataset_json::FILE_NAME).help("check the location: bucket or host, and path")
     };
     let bytes = source.read_if_there(path, limits::MAX_LISTING_BYTES)?.ok_or_else(absent)?;
-    DatasetJson::prove(&bytes).map_err(|e| of_web_page(e.file(path), &bytes))
+    let json = DatasetJson::prove(&bytes).map_err(|e| of_web_page(e.file(path), &bytes))?;
+    Ok((bytes, json))
 }
 
 /// Describes the received bytes in an error about a file, if they look like a web page.
@@ -173,33 +179,28 @@ pub struct Leftover {
     pub hints: Vec<Hint>,
 }
 
-/// Notes on files that other writers left in `dir` or are writing there.
-pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
-    unfinished(dir)
-        .map(|(what, hints)| Leftover { note: format!("this folder has {what}"), hints })
-        .into_iter()
-        .collect()
-}
-
-/// Returns the work in `dir` that is not finished, and the steps that a caller can take.
-fn unfinished(dir: &Path) -> Option<(&'static str, Vec<Hint>)> {
+/// The work of another writer in `dir` that is not finished.
+pub(crate) fn leftover(dir: &Path) -> Option<Leftover> {
     // If the folder is locked, its writer is alive, and there is nothing to resume.
-    match (is_being_written(dir), has_pack(dir)) {
-        (true, true) => Some(("a pack that is running: it will replace the data set", Vec::new())),
-        (true, false) => Some(("a data set that is being written", Vec::new())),
-        (false, true) => Some(("a pack that is not finished", vec![Hint::Resume, Hint::Publish, Hint::Restart])),
-        (false, false) if publication::is_pending(dir) => {
-            Some(("files of an interrupted write, which the next write removes", Vec::new()))
+    let (note, hints) = match (is_being_written(dir), has_pack(dir)) {
+        (true, true) => ("this folder has a pack that is running: it will replace the data set", Vec::new()),
+        (true, false) => ("this folder has a data set that is being written", Vec::new()),
+        (false, true) => {
+            ("this folder has a pack that is not finished", vec![Hint::Resume, Hint::Publish, Hint::Restart])
         }
-        (false, false) => None,
-    }
+        (false, false) if publication::is_pending(dir) => {
+            ("this folder has files of an interrupted write, which the next write removes", Vec::new())
+        }
+        (false, false) => return None,
+    };
+    Some(Leftover { note: note.into(), hints })
 }
 
 /// The error that says why `dir` is not a data set.
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
-    if let Some((what, hints)) = unfinished(dir) {
-        return hints.into_iter().fold(e.found(what), Error::hint);
+    if let Some(Leftover { note, hints }) = leftover(dir) {
+        return hints.into_iter().fold(e.help(note), Error::hint);
     }
     let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
     if indexes.is_empty() {

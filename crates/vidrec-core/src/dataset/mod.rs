@@ -8,7 +8,6 @@ pub mod writer;
 
 mod clip;
 mod data_set;
-mod frame;
 mod index;
 mod prefetch;
 mod records;
@@ -18,9 +17,8 @@ mod stats;
 mod track;
 mod track_file;
 
-pub use clip::{Clip, different_clocks};
+pub use clip::{Clip, Frame, different_clocks};
 pub use data_set::{Dataset, Fingerprint};
-pub use frame::Frame;
 pub use index::{Index, proven_bytes};
 pub use listing::{FailedSource, Leftover};
 pub(crate) use records::RecordsDigest;

@@ -23,45 +23,35 @@ impl Dataset {
             of_shards.entry(at).or_default().push(ordinal);
         }
         let of_shards: Vec<_> = of_shards.into_iter().collect();
-        at_once(&of_shards, |(at, clips)| self.shard(*at)?.prefetch(clips, strings))
-    }
-
-    /// Opens all track files. Those of local data sets are open already.
-    pub(super) fn open_tracks(&self) -> Result<()> {
-        if !self.is_remote() {
-            return Ok(());
-        }
-        let shards: Vec<usize> = self.shards_with_tracks().collect();
-        let open = |&at: &usize| self.shard(at)?.tracks.as_ref().map_or(Ok(()), |file| file.open().map(drop));
-        at_once(&shards, open)
+        self.at_once(&of_shards, |(at, clips)| self.shard(*at)?.prefetch(clips, strings))
     }
 
     /// Fetches whole tables, for a pass over all clips. Does nothing for local data sets.
     #[doc(hidden)]
     pub fn prefetch_all(&self, tables: &[SectionId]) -> Result<()> {
+        let shards: Vec<usize> = (0..self.shard_count()).collect();
+        self.at_once(&shards, |at| {
+            let shard = self.shard(*at)?;
+            let wanted = shard.index.sections.iter().filter(|section| tables.contains(&section.id));
+            let ranges: Vec<_> = wanted.filter_map(|section| Some(section.offset..section.end()?)).collect();
+            shard.index_bytes.prefetch(&ranges)
+        })
+    }
+
+    /// Calls `work` for each shard, many at a time, if the data set is remote.
+    pub(super) fn at_once<T: Sync>(&self, shards: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
         if !self.is_remote() {
             return Ok(());
         }
-        let shards: Vec<usize> = (0..self.shard_count()).collect();
-        at_once(&shards, |at| self.shard(*at)?.prefetch_all(tables))
+        in_order(shards.len(), SHARDS_AT_A_TIME, |i| work(&shards[i])).map(drop)
     }
-}
-
-/// Calls `work` for each shard, many at a time.
-fn at_once<T: Sync>(shards: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
-    in_order(shards.len(), SHARDS_AT_A_TIME, |i| work(&shards[i])).map(drop)
 }
 
 impl Shard {
-    /// Fetches whole tables.
-    pub fn prefetch_all(&self, tables: &[SectionId]) -> Result<()> {
-        let ranges: Vec<_> = tables.iter().filter_map(|&id| self.index.section_range(id)).collect();
-        self.index_bytes.prefetch(&ranges)
-    }
-
     /// Fetches the entries of some clips and of their frames, and with `strings` also their strings.
     pub fn prefetch(&self, clips: &[u64], strings: bool) -> Result<()> {
-        let mut entries: Vec<Range<u64>> = clips.iter().filter_map(|&clip| self.index.clip_range(clip)).collect();
+        let mut entries: Vec<Range<u64>> =
+            clips.iter().filter_map(|&clip| self.index.clips_range(clip..clip + 1)).collect();
         // A clip's entry says where its frames are. Usually all clips have the same number of frames, so that the
         // frame entries can be fetched without waiting for the clip's entry.
         let (frames, all) = (self.index.header.frame_count, self.clip_count());

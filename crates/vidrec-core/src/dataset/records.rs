@@ -24,16 +24,6 @@ impl dyn ReadAt + '_ {
         self.copy(range.clone(), &mut || range.clone(), buffer)
     }
 
-    /// Returns the record that `entry` points to, and its end in the file. `buffer` is used if the file is not
-    /// in memory.
-    pub fn record<'a>(&'a self, entry: &FrameEntry, buffer: &'a mut Vec<u8>) -> Result<recordio::Record<'a>> {
-        if let Some(bytes) = self.bytes() {
-            return recordio::read(bytes, entry.record_offset);
-        }
-        self.load(entry, || 0..0, buffer)?;
-        loaded(entry, buffer)
-    }
-
     /// Reads the record that `entry` points to into `buffer`, for [`loaded`]. It reads the likely length first, and
     /// doubles it while the record is longer. `around` returns a range of the file that contains this record and what
     /// will be read next.
@@ -220,6 +210,13 @@ mod tests {
         Source::Local(io).open(path).unwrap()
     }
 
+    fn read<'a>(file: &'a dyn ReadAt, entry: &FrameEntry, buffer: &'a mut Vec<u8>) -> Result<recordio::Record<'a>> {
+        match file.bytes() {
+            Some(bytes) => recordio::read(bytes, entry.record_offset),
+            None => file.load(entry, || 0..0, buffer).and_then(|()| loaded(entry, buffer)),
+        }
+    }
+
     fn entry(record_offset: u64, jpeg_length: u32) -> FrameEntry {
         FrameEntry { record_offset, pts: 0, jpeg_length, jpeg_crc32: 0, source_index: 0 }
     }
@@ -242,16 +239,16 @@ mod tests {
             for records in &modes {
                 // The read succeeds even if the length in the index is too small.
                 for length in [0, payload.len().saturating_sub(24) as u32] {
-                    assert_eq!(&records.record(&entry(offset, length), &mut buffer).unwrap().payload[..], payload);
+                    assert_eq!(&read(&**records, &entry(offset, length), &mut buffer).unwrap().payload[..], payload);
                 }
                 assert_eq!(records.len(), file.len() as u64);
                 assert_eq!(records.edge_crc32().unwrap(), data_binding::edge_crc32(&file));
             }
         }
         for records in &modes {
-            let e = records.record(&entry(2, 26), &mut buffer).map(drop).unwrap_err();
+            let e = read(&**records, &entry(2, 26), &mut buffer).map(drop).unwrap_err();
             assert_eq!((e.rule(), e.offset()), (Some("record-magic"), Some(2)), "{e}");
-            let e = records.record(&entry(u64::MAX, 26), &mut buffer).map(drop).unwrap_err();
+            let e = read(&**records, &entry(u64::MAX, 26), &mut buffer).map(drop).unwrap_err();
             assert_eq!(e.rule(), Some("record-bounds"), "{e}");
         }
     }

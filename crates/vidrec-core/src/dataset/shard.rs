@@ -11,7 +11,6 @@ use crate::dataset::{Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
-use crate::store::remote::Remote;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
     TrackFileJson, data_binding, file_name, recordio,
@@ -37,7 +36,7 @@ pub struct Shard {
     /// The track file, if there is one.
     pub tracks: Option<TrackFile>,
     /// The description of the shard that belongs in `dataset.json`.
-    json: ShardJson,
+    pub json: ShardJson,
 }
 
 impl Shard {
@@ -67,8 +66,8 @@ impl Shard {
         let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
         let index = source.start(&index_path, false)?;
         let known = files.record.as_deref().map(|path| source.start(path, is_empty)).transpose()?;
-        let index_bytes = index.open(true)?;
-        let early = known.map(|known| known.open(false));
+        let index_bytes = index(true)?;
+        let early = known.map(|known| known(false));
         if let Some(Ok(records)) = &early
             && let Some(file) = records.remote()
         {
@@ -82,14 +81,19 @@ impl Shard {
         let index = index.map_err(|e| of_web_page(e.file(&index_path), head()))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let records = early.unwrap_or_else(|| source.open(&record_path))?;
-        let tracks = tracks_of(files, &index, source);
-        let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
+        let tracks = index.tracks.map(|binding| {
+            let path = files.tracks.clone().unwrap_or_else(|| beside(&index_path, &binding, "vtrk"));
+            TrackFile::new(path, binding, index.header.clip_count, source)
+        });
+        let name = |path: &Path| FileName::of(path).map_err(|e| e.file(path).help("give the file another name"));
+        let track_name = tracks.as_ref().map(|tracks| name(&tracks.path)).transpose()?;
+        let json = describe(&index, name(&record_path)?, name(&index_path)?, track_name);
         Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
     }
 
     /// Checks in constant time that this is the shard that `dataset.json` lists.
     pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
-        let found = self.to_json();
+        let found = &self.json;
         let Some(listed) = listed.filter(|listed| !listed.is(found)) else { return Ok(()) };
         let words = |shard: &ShardJson| serde_json::to_string(shard).unwrap_or_default();
         Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
@@ -130,11 +134,6 @@ impl Shard {
         self.of_index(|index, bytes| index.strings(bytes, clip))
     }
 
-    /// The description of the shard that belongs in `dataset.json`.
-    pub fn to_json(&self) -> &ShardJson {
-        &self.json
-    }
-
     /// The entry of a clip, proven by its checksum.
     pub fn clip(&self, ordinal: u64) -> Result<ClipEntry> {
         self.of_index(|index, bytes| index.clip(bytes, ordinal))
@@ -147,7 +146,12 @@ impl Shard {
             let lost = self.index_bytes.lost();
             let found = proven_slices(&*self.index_bytes, || read(&self.index, &*self.index_bytes));
             if self.index_bytes.lost() == lost {
-                return found.map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { self.in_index(e) });
+                return found.map_err(|e| match e.path() {
+                    _ if lost > 0 => map::lost(&self.index_path),
+                    // The error about a failed fetch says more.
+                    Some(_) => e,
+                    None => e.file(&self.index_path),
+                });
             }
         }
     }
@@ -173,11 +177,6 @@ impl Shard {
         }
     }
 
-    fn in_index(&self, e: Error) -> Error {
-        // The error about a failed fetch says more.
-        if e.path().is_some() { e } else { e.file(&self.index_path) }
-    }
-
     /// Returns frame `ordinal` of the shard. `clip` contains the ordinals of the frames that will be read with it.
     pub fn frame(&self, ordinal: u64, clip: Range<u64>) -> Result<StoredFrame<'_>> {
         if let Some(bytes) = self.records.bytes() {
@@ -198,18 +197,24 @@ impl Shard {
         buffer: &'a mut Vec<u8>,
     ) -> Result<StoredFrame<'a>> {
         let entry = self.frame_entry(ordinal)?;
-        if self.records.remote().is_none() {
-            let record = self.records.record(&entry, buffer);
-            return record.and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e));
-        }
+        let record = match self.records.bytes() {
+            Some(bytes) => recordio::read(bytes, entry.record_offset),
+            None => self.load(&entry, clip, buffer).and_then(|()| loaded(&entry, buffer)),
+        };
+        record.and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e))
+    }
+
+    /// Reads a record into `buffer`, for [`loaded`]. The JPEG of a remote one is proven.
+    fn load(&self, entry: &FrameEntry, clip: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         let around = || self.clip_records(clip.clone()).unwrap_or_default();
-        let read = proven(&*self.records, &record_range(&entry), || {
-            self.records.load(&entry, around, buffer)?;
-            let frame = loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry))?;
-            prove_jpeg(&entry, &frame.jpeg)
-        });
-        read.map_err(|e| self.in_record(e))?;
-        loaded(&entry, buffer).and_then(|record| StoredFrame::new(record, entry)).map_err(|e| self.in_record(e))
+        proven(&*self.records, &record_range(entry), || {
+            self.records.load(entry, around, buffer)?;
+            if self.records.remote().is_none() {
+                return Ok(());
+            }
+            let frame = loaded(entry, buffer).and_then(|record| StoredFrame::new(record, *entry))?;
+            prove_jpeg(entry, &frame.jpeg)
+        })
     }
 
     /// The range of the records of a clip's frames. Reads the entries of the first and the last frame.
@@ -229,7 +234,7 @@ impl Shard {
 /// Until then, `dataset.json` says enough to count clips. Opening proves that the shard matches it.
 #[derive(Debug)]
 pub(crate) struct LazyShard {
-    files: ShardFiles,
+    pub files: ShardFiles,
     pub source: Source,
     /// The description of the shard before it is opened.
     listed: ShardJson,
@@ -246,7 +251,7 @@ impl LazyShard {
             return Ok(LazyShard { files, source, listed, first, shard: OnceLock::new() });
         }
         let opened = Self::open_now(&files, &source, first.as_ref())?;
-        Ok(LazyShard { files, source, listed: opened.to_json().clone(), first, shard: opened.into() })
+        Ok(LazyShard { files, source, listed: opened.json.clone(), first, shard: opened.into() })
     }
 
     /// The open shard.
@@ -275,14 +280,9 @@ impl LazyShard {
         self.shard.get()
     }
 
-    /// The shared state of remote shards.
-    pub fn remote(&self) -> Option<&Arc<Remote>> {
-        if let Source::Remote(remote) = &self.source { Some(remote) } else { None }
-    }
-
     /// The description of the shard that belongs in `dataset.json`.
     pub fn json(&self) -> &ShardJson {
-        self.shard.get().map_or(&self.listed, Shard::to_json)
+        self.shard.get().map_or(&self.listed, |shard| &shard.json)
     }
 
     /// SHA-256 of the record file; zeros if `dataset.json` lists none, and the shard is not open.
@@ -294,13 +294,10 @@ impl LazyShard {
         let named = || self.files.record.as_deref().unwrap_or(&self.files.index);
         self.shard.get().map_or_else(named, |shard| &shard.record_path)
     }
-
-    pub fn index_path(&self) -> &Path {
-        &self.files.index
-    }
 }
 
 /// A frame as it is stored.
+#[derive(Debug, Clone)]
 pub struct StoredFrame<'a> {
     /// Its entry in the index.
     pub entry: FrameEntry,
@@ -344,30 +341,28 @@ pub fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, usize)> {
     Ok((header, recordio::HEADER_BYTES + labels))
 }
 
-/// The description of a shard that belongs in `dataset.json`.
-fn describe(index: &Index, record: &Path, index_path: &Path, tracks: Option<&TrackFile>) -> Result<ShardJson> {
-    let name = |path: &Path| FileName::of(path).map_err(|e| e.file(path).help("give the file another name"));
-    let track_file = |tracks: &TrackFile| {
-        let (file, TrackFile { binding, .. }) = (name(&tracks.path)?, tracks);
-        Ok(TrackFileJson { file, bytes: binding.length, sha256: data_binding::hex(&binding.sha256) })
-    };
-    Ok(ShardJson {
-        record_file: name(record)?,
-        index_file: name(index_path)?,
+/// The description that belongs in `dataset.json` of a shard with files of these names.
+pub(super) fn describe(
+    index: &Index,
+    record_file: FileName,
+    index_file: FileName,
+    track_file: Option<FileName>,
+) -> ShardJson {
+    let track_file = track_file.zip(index.tracks).map(|(file, binding)| TrackFileJson {
+        file,
+        bytes: binding.length,
+        sha256: data_binding::hex(&binding.sha256),
+    });
+    ShardJson {
+        record_file,
+        index_file,
         clips: index.header.clip_count,
         frames: index.header.frame_count,
         bytes: index.binding.length,
         sha256: data_binding::hex(&index.binding.sha256),
         index_crc32: Some(index.header_crc32),
-        track_file: tracks.map(track_file).transpose()?,
-    })
-}
-
-/// The track file of a shard, if its index has one.
-fn tracks_of(files: &ShardFiles, index: &Index, source: &Source) -> Option<TrackFile> {
-    let binding = index.tracks?;
-    let path = files.tracks.clone().unwrap_or_else(|| beside(&files.index, &binding, "vtrk"));
-    Some(TrackFile::new(path, binding, index.header.clip_count, source))
+        track_file,
+    }
 }
 
 /// The record file or track file that belongs to an index that was given by itself. It is the file of the same name,

@@ -118,48 +118,40 @@ impl Source {
         }
     }
 
-    /// Starts to open a file. A remote file begins to arrive. Set `is_empty` if it is known to be empty.
-    pub fn start(&self, location: &Path, is_empty: bool) -> Result<FileOpening> {
-        Ok(match self {
-            Source::Local(io) => FileOpening::Local(location.to_owned(), *io),
-            Source::Remote(remote) => FileOpening::Remote(Opening::start(remote, location, is_empty)?),
+    /// Starts to open a file. A remote file begins to arrive. Set `is_empty` if it is known to be empty. The result opens the
+    /// file; its argument is whether it is an index, whose parts stay in memory.
+    pub fn start(
+        &self,
+        location: &Path,
+        is_empty: bool,
+    ) -> Result<impl FnOnce(bool) -> Result<Box<dyn ReadAt>> + use<>> {
+        let opening = match self {
+            Source::Local(io) => Err((location.to_owned(), *io)),
+            Source::Remote(remote) => Ok(Opening::start(remote, location, is_empty)?),
+        };
+        Ok(move |is_index| match opening {
+            Ok(opening) => Ok(Box::new(Arc::new(opening.finish()?)) as Box<dyn ReadAt>),
+            Err((path, io)) => open_local(&path, io, is_index),
         })
     }
 
     /// Opens a record file or a track file.
     pub fn open(&self, location: &Path) -> Result<Box<dyn ReadAt>> {
-        self.start(location, false)?.open(false)
+        self.start(location, false)?(false)
     }
 }
 
-/// A file that is being opened.
-pub enum FileOpening {
-    Local(PathBuf, Io),
-    Remote(Opening),
-}
-
-impl FileOpening {
-    /// Opens the file. The parts of an index stay in memory.
-    pub fn open(self, is_index: bool) -> Result<Box<dyn ReadAt>> {
-        let (path, io) = match self {
-            FileOpening::Local(path, io) => (path, io),
-            FileOpening::Remote(opening) => return Ok(Box::new(Arc::new(opening.finish()?))),
-        };
-        Ok(match map(&path, io)? {
-            Some(map) => Box::new(map),
-            None if is_index => Box::new(read_regular(&path, u64::MAX, Links::Follow)?),
-            None => Box::new(PositionalFile::open(&path, &FILES)?),
-        })
+/// Opens a file on this machine. It is mapped, unless it should not be or the system allows no more maps.
+fn open_local(path: &Path, io: Io, is_index: bool) -> Result<Box<dyn ReadAt>> {
+    if io == Io::Map {
+        match MappedFile::open_within(path, &MAPS) {
+            Ok(Some(map)) => return Ok(Box::new(map)),
+            Err(e) if !e.is_out_of_memory() => return Err(e),
+            _ => {}
+        }
     }
-}
-
-/// Maps a file; `None` if it should not be mapped, or if the system allows no more maps.
-fn map(path: &Path, io: Io) -> Result<Option<MappedFile>> {
-    if io != Io::Map {
-        return Ok(None);
-    }
-    match MappedFile::open_within(path, &MAPS) {
-        Err(e) if e.is_out_of_memory() => Ok(None),
-        opened => opened,
-    }
+    Ok(match is_index {
+        true => Box::new(read_regular(path, u64::MAX, Links::Follow)?),
+        false => Box::new(PositionalFile::open(path, &FILES)?),
+    })
 }

@@ -11,7 +11,7 @@ use crate::store::remote::RemoteFile;
 use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
-use vidrec_format::track::schema::{TrackSchema, TrackTiming};
+use vidrec_format::track::schema::{Schema, TrackSchema, TrackTiming};
 use vidrec_format::{Error, Result};
 
 /// All tracks of a clip, read once.
@@ -119,16 +119,14 @@ impl<'a> ClipTracks<'a> {
         Ok(ClipTracks { clip, found })
     }
 
-    fn entries(&self) -> Result<Vec<(&'a TrackSchema, Entry)>> {
-        let Some((file, block)) = &self.found else { return Ok(Vec::new()) };
-        let tracks = file.open()?.schema.tracks();
-        Ok(block.entries.iter().filter_map(|entry| Some((tracks.get(entry.track as usize)?, *entry))).collect())
-    }
-
     /// The names of the tracks that the clip has.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
-        // The file is open, because it contains the block.
-        self.entries().unwrap_or_default().into_iter().map(|(schema, _)| schema.name.as_str())
+        let (tracks, entries) = match &self.found {
+            // The file is open, because it contains the block.
+            Some((file, block)) => (file.opened().map(Schema::tracks).unwrap_or_default(), block.entries.clone()),
+            None => Default::default(),
+        };
+        entries.into_iter().filter_map(move |entry| Some(tracks.get(entry.track as usize)?.name.as_str()))
     }
 
     /// The track of this name; `None` if the clip has none.
@@ -319,15 +317,10 @@ impl<'a> TrackView<'a> {
         proven.map_err(|e| e.in_clip(self.clip.ordinal))
     }
 
-    /// Whether a page could not be read so far. If so, the bytes that were read have to be proven once more.
-    pub(crate) fn is_lossy(&self) -> bool {
-        self.file.lost() > 0
-    }
-
     /// Checks that everything that was read so far was in the file. This costs nothing unless part of the file is
     /// lost.
     pub(crate) fn prove_still_there(&self) -> Result<()> {
-        if self.is_lossy() { self.prove() } else { Ok(()) }
+        if self.file.lost() > 0 { self.prove() } else { Ok(()) }
     }
 }
 

@@ -102,14 +102,13 @@ impl TrackFile {
             || Error::format("track-edges", "the CRC-32 of the track file's ends does not match its index"),
         ];
         prove_binding(records, &self.binding, edges, faults)?;
-        let cut = || Error::format("track-layout", "the file is too short for header and footer");
-        if records.len() < 2 * file::END_BYTES as u64 {
-            return Err(cut());
-        }
-        let head = part(records, 0..file::END_BYTES as u64)?;
-        let header_crc32 = file::check_header(head.first_chunk().ok_or_else(cut)?)?;
-        let tail = part(records, length.saturating_sub(file::END_BYTES as u64)..length)?;
-        let footer = Footer::from_bytes(tail.first_chunk().ok_or_else(cut)?, header_crc32)?;
+        let end = file::END_BYTES as u64;
+        let ends = || Ok((part(records, 0..end)?, part(records, length - end..length)?));
+        let (head, tail) = if length < 2 * end { Default::default() } else { ends()? };
+        let (Some(head), Some(tail)) = (head.first_chunk(), tail.first_chunk()) else {
+            return Err(Error::format("track-layout", "the file is too short for header and footer"));
+        };
+        let footer = Footer::from_bytes(tail, file::check_header(head)?)?;
         footer.check_layout(length, self.clips)?;
         if u64::from(footer.schema_length) > limits::MAX_TRACK_SCHEMA_BYTES {
             let e = Error::limit("the schema is too long").at(footer.schema_offset);

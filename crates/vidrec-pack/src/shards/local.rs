@@ -280,7 +280,7 @@ impl LocalPack<'_> {
         if !is_remote(self.out) {
             return writer::replaceable(self.out, overwrite).map(drop);
         }
-        upload::Place::open(self.out, &PushOptions { storage, overwrite })?.check()
+        upload::Place::open(self.out, &PushOptions { storage, overwrite, scratch: None })?.check()
     }
 
     /// Packs the parts that have no receipt.

@@ -266,7 +266,7 @@ impl NewSet<'_> {
     fn publish_in(&self, bucket: &Bucket, progress: &mut ProgressFn<'_>) -> Result<Vec<String>> {
         let (listing, storage) = (self.json.to_bytes(), self.place.storage.clone());
         let overwrite = self.options.overwrite;
-        let target = upload::Place::open(&self.place.out, &PushOptions { storage, overwrite })?;
+        let target = upload::Place::open(&self.place.out, &PushOptions { storage, overwrite, scratch: None })?;
         let is_there = target.has(&listing);
         if !is_there {
             target.check()?;

@@ -129,7 +129,7 @@ pub fn run(args: &Args, start: Vec<OsString>) -> Run {
 
 fn dry_run(args: &Args, recipe: &Recipe) -> Run {
     // An output in object storage is made on this machine first.
-    let scratch = crate::RemoteOutput::default().scratch_folder();
+    let scratch = crate::PushOptions::default().scratch_folder();
     let out = match crate::is_remote(args.output()) {
         true => &scratch,
         false => args.output(),

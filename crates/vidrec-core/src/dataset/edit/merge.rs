@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::meta::joined_classes;
 use super::plan::{self, EditOptions, EditReport, OutputPlan};
-use crate::dataset::writer::{ClipInfo, Writer};
-use crate::dataset::{Clip, Dataset, Io, Source, listing, writer};
+use crate::dataset::writer::Writer;
+use crate::dataset::{Dataset, Io, Source, listing, writer};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
@@ -104,19 +104,16 @@ fn plan(sets: &[Dataset], first: usize) -> Result<OutputPlan<'static>> {
     let mut plan = OutputPlan::new(sets, first, picks.collect())?;
     plan.meta.classes = classes;
     let labels = labels.split_off(first);
-    plan.describe = Box::new(move |source, clip| with_label(clip, &labels[source]));
+    plan.describe = Box::new(move |source, clip| {
+        let (mut info, labels) = (clip.info()?, &labels[source]);
+        if let Some(label) = info.label.filter(|_| !labels.is_empty()) {
+            let new = labels.get(label as usize).copied();
+            info.label = Some(new.ok_or_else(|| {
+                let e = Error::format("clip-class", "the clip's label has no class name").in_clip(clip.ordinal());
+                e.expected(format!("less than {}", labels.len())).found(label)
+            })?);
+        }
+        Ok(info)
+    });
     Ok(plan)
-}
-
-/// The description of a clip, with its new label.
-fn with_label(clip: &Clip<'_>, labels: &[u32]) -> Result<ClipInfo> {
-    let mut info = clip.info()?;
-    if let Some(label) = info.label.filter(|_| !labels.is_empty()) {
-        let new = labels.get(label as usize).copied();
-        info.label = Some(new.ok_or_else(|| {
-            let e = Error::format("clip-class", "the clip's label has no class name").in_clip(clip.ordinal());
-            e.expected(format!("less than {}", labels.len())).found(label)
-        })?);
-    }
-    Ok(info)
 }

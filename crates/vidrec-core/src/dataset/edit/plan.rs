@@ -1,6 +1,7 @@
 //! The plan of an output: the clips of which data sets, in which order, and with which descriptions. Clips stream from data
 //! sets to writers in the order of the plan.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::meta::joined_meta;
 use crate::dataset::clip::{beginning, too_far};
 use crate::dataset::writer::{ClipInfo, FrameData, OpenShard, Sharding, WriteReport, Writer, WriterOptions};
-use crate::dataset::{Clip, Dataset, Frame, Shard, TrackView, proven_bytes};
+use crate::dataset::{Clip, Dataset, Frame, TrackView, proven_bytes};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
 use crate::store::disk::publication::Staged;
@@ -111,22 +112,20 @@ impl OutputPlan<'_> {
 
 /// Notes on the parts of indexes from other writers that vidrec does not know, and so does not copy.
 fn not_copied(set: &Dataset) -> Result<Vec<String>> {
-    let mut notes: Vec<String> = set.shards()?.into_iter().flat_map(unknown_parts).collect();
-    notes.sort();
-    notes.dedup();
-    Ok(notes)
-}
-
-fn unknown_parts(shard: &Shard) -> Vec<String> {
-    let sections = &shard.index.sections;
-    let unknown = sections.iter().filter(|s| !SectionId::ALL.contains(&s.id)).map(|s| format!("section {:?}", s.id));
-    let meta = sections.iter().find(|s| s.id == SectionId::META);
-    let bytes = meta.and_then(|s| proven_bytes(&*shard.index_bytes, s).ok());
-    let stored: JsonObject = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
-    let known = serde_json::to_value(&shard.index.meta).unwrap_or_default();
-    let keys = stored.0.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());
-    let unknown = unknown.chain(keys.map(|(key, _)| format!("key \"{key}\" of META")));
-    unknown.map(|part| format!("{part} is unknown to this vidrec, so it is not copied")).collect()
+    let mut unknown = BTreeSet::new();
+    for shard in set.shards()? {
+        let sections = &shard.index.sections;
+        let strange = sections.iter().filter(|s| !SectionId::ALL.contains(&s.id));
+        unknown.extend(strange.map(|s| format!("section {:?}", s.id)));
+        let meta = sections.iter().find(|s| s.id == SectionId::META);
+        let bytes = meta.and_then(|s| proven_bytes(&*shard.index_bytes, s).ok());
+        let stored: JsonObject = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
+        let known = serde_json::to_value(&shard.index.meta).unwrap_or_default();
+        let strange = stored.0.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());
+        unknown.extend(strange.map(|(key, _)| format!("key \"{key}\" of META")));
+    }
+    let note = |part| format!("{part} is unknown to this vidrec, so it is not copied");
+    Ok(unknown.into_iter().map(note).collect())
 }
 
 /// The number of consecutive clips that are draws of one video.
@@ -139,12 +138,9 @@ fn draws_of(sets: &[Dataset]) -> Result<u64> {
     let mut draws = None;
     for set in sets {
         let of_set = set.meta().map_or(1, draws_per_video);
-        let torn = || Error::usage("the clips are not whole groups of draws").file(set.first_file());
-        if !set.len().is_multiple_of(of_set) {
-            return Err(torn().expected(format!("a multiple of {of_set} clips")).found(set.len()));
-        }
         if u64::from(set.draws()) != of_set {
-            return Err(torn().expected(format!("the {of_set} draws of each video side by side")));
+            let e = Error::usage("the clips are not whole groups of draws").file(set.first_file());
+            return Err(e.expected(format!("the {of_set} draws of each video side by side")));
         }
         if *draws.get_or_insert(of_set) != of_set {
             let e = Error::usage("the data sets have different numbers of draws of each video").file(set.first_file());
@@ -152,17 +148,6 @@ fn draws_of(sets: &[Dataset]) -> Result<u64> {
         }
     }
     Ok(draws.unwrap_or(1))
-}
-
-/// Checks that `clips`, in ascending order, are all draws of their videos.
-pub(super) fn check_draws(clips: &[u64], draws: u64) -> Result<()> {
-    for chunk in clips.chunks(usize::try_from(draws).unwrap_or(usize::MAX)) {
-        let first = chunk[0] / draws * draws;
-        if !chunk.iter().copied().eq(first..first + draws) {
-            return Err(torn_draws(first, draws));
-        }
-    }
-    Ok(())
 }
 
 /// The error about a video whose draws do not stay together. Its first draw is `first`.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::plan::check_draws;
+use super::plan::torn_draws;
+use crate::dataset::data_set::torn_group;
 use crate::dataset::{Clip, Dataset};
 use vidrec_format::random::{Random, stream};
 use vidrec_format::{Error, Result, SectionId};
@@ -60,24 +61,30 @@ pub struct ClipList {
 /// [`Format`](vidrec_format::error::ErrorKind::Format): the data set is damaged.
 pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, Vec<String>)> {
     let draws = u64::from(set.draws());
-    let mut clips = matching(set, selection)?;
-    check_draws(&clips, draws)?;
+    let (mut clips, missing) = matching(set, selection)?;
+    if let Some(first) = torn_group(&clips, draws) {
+        return Err(torn_draws(first, draws));
+    }
     if let Some(count) = selection.sample {
         clips = sample(&clips, draws, count, selection.seed)?;
     }
-    Ok((clips, missing_sources(set, selection)?))
+    Ok((clips, missing))
 }
 
-/// Ordinals of the clips that meet all conditions but `sample`, in ascending order.
-fn matching(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
+/// Ordinals of the clips that meet all conditions but `sample`, in ascending order, and the sources in the lists that the data
+/// set does not have, regardless of the other conditions.
+fn matching(set: &Dataset, selection: &Selection) -> Result<(Vec<u64>, Vec<String>)> {
     let labels =
         selection.classes.iter().map(|name| label_of(set.classes(), name)).collect::<Result<HashSet<u32>>>()?;
-    let list = selection.list.as_ref().map(|list| ClipFilter::new(set, list)).transpose()?;
-    let exclude = ClipFilter::new(set, &selection.exclude)?;
+    let list = selection.list.as_ref().map(|list| sets(set, list)).transpose()?;
+    let exclude = sets(set, &selection.exclude)?;
     let draws = u64::from(set.draws());
-    let excluded_videos: HashSet<u64> = exclude.clips.iter().map(|clip| clip / draws).collect();
+    let excluded_videos: HashSet<u64> = exclude.0.iter().map(|clip| clip / draws).collect();
+    let lists = selection.list.iter().chain([&selection.exclude]);
+    let sources: Vec<&String> = lists.flat_map(|list| &list.sources).collect();
+    let mut missing: HashSet<&str> = sources.iter().map(|source| source.as_str()).collect();
     let mut candidates: Vec<u64> = match &selection.list {
-        Some(list) if list.sources.is_empty() => list.clips.clone(),
+        Some(list) if sources.is_empty() => list.clips.clone(),
         _ => (0..set.len()).collect(),
     };
     candidates.sort_unstable();
@@ -86,43 +93,38 @@ fn matching(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
         true => set.prefetch_all(&[SectionId::CLIPS, SectionId::STRINGS])?,
         false => set.prefetch(&candidates, true)?,
     }
-    let mut found = Vec::new();
-    for ordinal in candidates.into_iter().filter(|clip| !excluded_videos.contains(&(clip / draws))) {
+    let mut is_chosen = |ordinal: u64, is_excluded: bool| -> Result<bool> {
         let clip = set.clip(ordinal)?;
-        let has_class = labels.is_empty() || clip.label().is_some_and(|label| labels.contains(&label));
-        let is_listed = list.as_ref().map_or(Ok(true), |list| list.names(&clip))?;
-        if has_class && is_listed && !exclude.names(&clip)? && has_attributes(&clip, &selection.attributes)? {
-            found.push(ordinal);
-        }
-    }
-    Ok(found)
-}
-
-/// A list of clips that supports lookups.
-struct ClipFilter<'a> {
-    clips: HashSet<u64>,
-    sources: HashSet<&'a str>,
-}
-
-impl<'a> ClipFilter<'a> {
-    /// # Errors
-    ///
-    /// The data set does not have an ordinal.
-    fn new(set: &Dataset, list: &'a ClipList) -> Result<Self> {
-        if let Some(clip) = list.clips.iter().find(|&&clip| clip >= set.len()) {
-            let e = Error::usage(format!("there is no clip {clip}"));
-            return Err(e.expected(format!("less than {}", set.len())));
-        }
-        let sources = list.sources.iter().map(String::as_str).collect();
-        Ok(ClipFilter { clips: list.clips.iter().copied().collect(), sources })
-    }
-
-    /// Whether the list names a clip.
-    fn names(&self, clip: &Clip<'_>) -> Result<bool> {
         // Most selections have no sources, and then none is read.
-        let has_source = || Ok(!self.sources.is_empty() && self.sources.contains(clip.source()?.as_str()));
-        if self.clips.contains(&clip.ordinal()) { Ok(true) } else { has_source() }
+        let source = if sources.is_empty() { String::new() } else { clip.source()? };
+        missing.remove(&*source);
+        let is_in = |(clips, sources): &Sets<'_>| clips.contains(&ordinal) || sources.contains(&*source);
+        let has_class = labels.is_empty() || clip.label().is_some_and(|label| labels.contains(&label));
+        let is_wanted = !is_excluded && has_class && list.as_ref().is_none_or(is_in) && !is_in(&exclude);
+        Ok(is_wanted && has_attributes(&clip, &selection.attributes)?)
+    };
+    let mut found = Vec::new();
+    for ordinal in candidates {
+        let is_excluded = excluded_videos.contains(&(ordinal / draws));
+        match is_chosen(ordinal, is_excluded) {
+            Err(e) if !is_excluded => return Err(e),
+            chosen => found.extend(chosen.unwrap_or(false).then_some(ordinal)),
+        }
     }
+    Ok((found, sources.into_iter().filter(|source| missing.remove(source.as_str())).cloned().collect()))
+}
+
+/// The ordinals and the sources of a list, for lookups.
+type Sets<'a> = (HashSet<u64>, HashSet<&'a str>);
+
+/// # Errors
+///
+/// The data set does not have an ordinal.
+fn sets<'a>(set: &Dataset, list: &'a ClipList) -> Result<Sets<'a>> {
+    if let Some(clip) = list.clips.iter().find(|&&clip| clip >= set.len()) {
+        return Err(Error::usage(format!("there is no clip {clip}")).expected(format!("less than {}", set.len())));
+    }
+    Ok((list.clips.iter().copied().collect(), list.sources.iter().map(String::as_str).collect()))
 }
 
 fn label_of(classes: &[String], name: &str) -> Result<u32> {
@@ -151,13 +153,9 @@ fn has_attributes(clip: &Clip<'_>, attributes: &[(String, String)]) -> Result<bo
 fn has_value(found: &Value, value: &str) -> bool {
     match found {
         Value::Array(values) => values.iter().any(|found| has_value(found, value)),
-        other => to_text(other) == value,
+        Value::String(found) => found == value,
+        other => serde_json::to_string(other).is_ok_and(|text| text == value),
     }
-}
-
-/// A value as text: strings without quotes, everything else as JSON.
-fn to_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Draws `count` videos at random, and keeps them in order.
@@ -171,23 +169,4 @@ fn sample(clips: &[u64], draws: u64, count: u64, seed: u64) -> Result<Vec<u64>> 
     videos.truncate(count);
     videos.sort_unstable();
     Ok(videos.concat())
-}
-
-/// Sources in the lists that the data set does not have, regardless of the other conditions.
-fn missing_sources(set: &Dataset, selection: &Selection) -> Result<Vec<String>> {
-    let lists = selection.list.iter().chain([&selection.exclude]);
-    let sources: Vec<&String> = lists.flat_map(|list| &list.sources).collect();
-    let mut missing: HashSet<&str> = sources.iter().map(|source| source.as_str()).collect();
-    let excluded: HashSet<u64> = selection.exclude.clips.iter().copied().collect();
-    for ordinal in 0..set.len() {
-        if missing.is_empty() {
-            break;
-        }
-        match set.clip(ordinal).and_then(|clip| clip.source()) {
-            Ok(source) => drop(missing.remove(&*source)),
-            Err(_) if excluded.contains(&ordinal) => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(sources.into_iter().filter(|source| missing.remove(source.as_str())).cloned().collect())
 }

@@ -103,7 +103,12 @@ impl<'a> ChangeTable<'a> {
     fn new(set: &Dataset, clips: &[u64], changes: &'a Changes) -> Result<Self> {
         let mut classes = set.classes().to_vec();
         for (old, new) in &changes.renamed_classes {
-            rename(&mut classes, old, new)?;
+            if classes.contains(new) {
+                return Err(Error::usage(format!("class \"{new}\" already exists"))
+                    .help("to join two classes, give the clips of one class the label of the other"));
+            }
+            let class = classes.iter_mut().find(|class| *class == old);
+            class.ok_or_else(|| Error::usage(format!("there is no class \"{old}\"")))?.clone_from(new);
         }
         let renamed = changes.renamed_classes.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
         let (by_clip, not_found) = changes_by_clip(set, &changes.clips)?;
@@ -133,17 +138,6 @@ impl<'a> ChangeTable<'a> {
         info.attributes.0.extend(change.attributes.0.clone());
         Ok(info)
     }
-}
-
-fn rename(classes: &mut [String], old: &str, new: &str) -> Result<()> {
-    if classes.iter().any(|class| class == new) {
-        return Err(Error::usage(format!("class \"{new}\" already exists"))
-            .help("to join two classes, give the clips of one class the label of the other"));
-    }
-    let class = classes.iter_mut().find(|class| *class == old);
-    let class = class.ok_or_else(|| Error::usage(format!("there is no class \"{old}\"")))?;
-    new.clone_into(class);
-    Ok(())
 }
 
 /// The change for each clip, and the keys that match no clip.
@@ -232,10 +226,7 @@ fn is_negative(text: &str) -> bool {
 }
 
 fn parse(text: &str, classes: usize) -> Result<u32> {
-    let label = text.parse::<u32>().ok().filter(|&label| label <= limits::MAX_LABEL as u32);
-    let known = label.filter(|&label| classes == 0 || (label as usize) < classes);
-    known.ok_or_else(|| {
-        let most = if classes == 0 { limits::MAX_LABEL as usize } else { classes - 1 };
-        Error::usage(format!("label {text} is out of range")).expected(format!("0 to {most}"))
-    })
+    let most = if classes == 0 { limits::MAX_LABEL as usize } else { classes - 1 };
+    let label = text.parse::<u32>().ok().filter(|&label| label as usize <= most);
+    label.ok_or_else(|| Error::usage(format!("label {text} is out of range")).expected(format!("0 to {most}")))
 }

@@ -232,12 +232,12 @@ impl RecordScan {
     /// `frames` are the numbers of clip entries and frames, as far as they are known.
     pub fn new(file: &[u8], clips: u64, frames: Option<u64>) -> Self {
         let (mut scan, mut at) = (RecordScan { ends: frames.into_iter().collect(), ..RecordScan::default() }, 0);
+        let magic = MAGIC.to_le_bytes();
+        let mut magic = memmem::find_iter(file, &magic).filter(|i| i.is_multiple_of(4));
         while at < file.len() {
             let Some((header, end)) = parse(file, at) else {
-                match next_magic(file, at + 4) {
-                    Some(next) => at = next,
-                    None => break,
-                }
+                let Some(next) = magic.find(|&next| next > at) else { break };
+                at = next;
                 continue;
             };
             scan.push(&header, at as u64, clips);
@@ -303,10 +303,4 @@ fn parse(file: &[u8], at: usize) -> Option<(RecordHeader, usize)> {
     }
     let (header, _) = split_payload(&record.payload, at as u64).ok()?;
     Some((header, usize::try_from(record.end).ok()?))
-}
-
-fn next_magic(file: &[u8], from: usize) -> Option<usize> {
-    let rest = file.get(from..)?;
-    let magic = MAGIC.to_le_bytes();
-    memmem::find_iter(rest, &magic).map(|i| from + i).find(|i| i.is_multiple_of(4))
 }

@@ -71,15 +71,13 @@ pub(super) fn bins_of_numbers(values: &mut [Vec<f64>]) -> Vec<(Vec<Bin>, Option<
         let end = sorted.partition_point(|&v| if below > from { v < below } else { v <= from });
         Bin { word: None, from: Some(from), below: Some(below), clips: (end - start) as u64 }
     };
-    values.iter().map(|v| (edges.iter().map(|&ends| bin(v, ends)).collect(), Summary::new(v))).collect()
+    values.iter().map(|v| (edges.iter().map(|&ends| bin(v, ends)).collect(), summary(v))).collect()
 }
 
-impl Summary {
-    fn new(sorted: &[f64]) -> Option<Summary> {
-        let (min, max) = (*sorted.first()?, *sorted.last()?);
-        let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-        Some(Summary { min, median: sorted[(sorted.len() - 1) / 2], mean, max })
-    }
+fn summary(sorted: &[f64]) -> Option<Summary> {
+    let (min, max) = (*sorted.first()?, *sorted.last()?);
+    let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+    Some(Summary { min, median: sorted[(sorted.len() - 1) / 2], mean, max })
 }
 
 /// Returns the first value and the end of each bin. A bin of a single value ends where it starts.
@@ -131,27 +129,26 @@ fn growing(min: f64, max: f64) -> Vec<(f64, f64)> {
 }
 
 /// Returns the words of each data set, the most frequent first; nothing if there are none.
-pub(super) fn bins_of_words(mut sets: Vec<Words>) -> Vec<(Vec<Bin>, Option<Summary>)> {
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+pub(super) fn bins_of_words(sets: &[Words]) -> Vec<(Vec<Bin>, Option<Summary>)> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for (word, clips) in sets.iter().flat_map(|words| &words.counts) {
-        *counts.entry(word.clone()).or_default() += clips;
+        *counts.entry(word).or_default() += clips;
     }
-    let mut shown: Vec<(String, u64)> = counts.into_iter().collect();
+    let mut shown: Vec<(&str, u64)> = counts.into_iter().collect();
     shown.sort_by_key(|(_, clips)| Reverse(*clips));
     shown.truncate(MOST_WORDS);
+    if shown.is_empty() {
+        return Vec::new();
+    }
     let bin = |word: &str, clips| Bin { word: Some(word.to_owned()), from: None, below: None, clips };
-    let mut bins_of = |words: &mut Words| {
-        let bins: Vec<Bin> =
-            shown.iter().map(|(word, _)| bin(word, words.counts.remove(word).unwrap_or_default())).collect();
-        (bins, words.clips())
+    let clips_of = |words: &Words, word: &str| words.counts.get(word).copied().unwrap_or_default();
+    let others = |words: &Words| words.clips() - shown.iter().map(|(word, _)| clips_of(words, word)).sum::<u64>();
+    let has_others = sets.iter().any(|words| others(words) > 0);
+    let bins = |words: &Words| {
+        let bins = shown.iter().map(|(word, _)| bin(word, clips_of(words, word)));
+        bins.chain(has_others.then(|| bin("all others", others(words)))).collect()
     };
-    let found: Vec<(Vec<Bin>, u64)> = sets.iter_mut().map(&mut bins_of).collect();
-    let has_others = found.iter().any(|(_, others)| *others > 0);
-    let with_others = |(mut bins, others): (Vec<Bin>, u64)| {
-        bins.extend(has_others.then(|| bin("all others", others)));
-        (bins, None)
-    };
-    if shown.is_empty() { Vec::new() } else { found.into_iter().map(with_others).collect() }
+    sets.iter().map(|words| (bins(words), None)).collect()
 }
 
 /// The numbers of clips that have each of some words. The first words that occur are counted separately, and the
@@ -235,7 +232,7 @@ mod tests {
     fn rare_words_are_one_bin() {
         let mut words = Words::default();
         (0..100).for_each(|i| words.add(&format!("w{}", i % 60)));
-        let (bins, _) = bins_of_words(vec![words]).remove(0);
+        let (bins, _) = bins_of_words(&[words]).remove(0);
         assert_eq!((bins.len(), bins[40].word.as_deref()), (41, Some("all others")));
         assert_eq!(bins.iter().map(|bin| bin.clips).sum::<u64>(), 100);
     }

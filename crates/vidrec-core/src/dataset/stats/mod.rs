@@ -45,9 +45,6 @@ pub struct Stats {
     pub repeated_frames: u64,
     /// Clips that `vidrec repair` saved without some of their metadata.
     pub repaired_clips: u64,
-    /// The packer's notes about the videos, by the name of the note: the number of clips with the note in their
-    /// attributes, and the sum of its values.
-    pub video_notes: BTreeMap<String, (u64, u64)>,
     /// JPEG bytes that an epoch over all frames of all clips reads.
     pub epoch_bytes: u64,
     /// Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known.
@@ -114,7 +111,7 @@ pub fn stats_of(sets: &[Dataset]) -> Result<Vec<Stats>> {
         add_distribution(&mut surveys, &column, bins_of_numbers(&mut numbers));
         // If most clips have a word of their own, such as a caption, there is nothing to count.
         let is_counted = column.0 < ATTRIBUTE || words.iter().any(Words::repeat);
-        add_distribution(&mut surveys, &column, if is_counted { bins_of_words(words) } else { Vec::new() });
+        add_distribution(&mut surveys, &column, if is_counted { bins_of_words(&words) } else { Vec::new() });
     }
     Ok(surveys.into_iter().map(|survey| survey.stats).collect())
 }
@@ -173,19 +170,6 @@ struct Values {
 /// The most columns. Attributes beyond it are not counted.
 const MOST_COLUMNS: usize = 34;
 
-/// Facts under the attribute `video` that say that something was wrong with a video.
-const NOTES: [&str; 9] = [
-    "damaged_frames",
-    "corrupt_packets",
-    "decode_errors",
-    "logged_errors",
-    "failed_checksums",
-    "format_changes",
-    "size_changes",
-    "unordered_times",
-    "substituted_frames",
-];
-
 impl Survey {
     /// Reads the whole index.
     fn new(set: &Dataset) -> Result<Survey> {
@@ -219,38 +203,31 @@ impl Survey {
         let rate = numbers.seconds.map(|seconds| (frames - 1.0) / seconds);
         let mean = (frames > 0.0).then(|| numbers.bytes as f64 / frames);
         let aspect = (height > 0).then(|| f64::from(width) / f64::from(height));
-        self.number((0, "Frames per clip".into(), ""), Some(frames));
-        self.number((1, "Seconds per clip, first frame to last".into(), "s"), numbers.seconds);
-        self.number((2, "Packed frames per second".into(), "/s"), rate);
-        self.number((3, "Bytes per frame, mean of each clip".into(), "B"), mean);
-        self.number((4, "Width by height".into(), ""), aspect);
-        let size = if (width, height) == (0, 0) { "varying".into() } else { format!("{width}×{height}") };
-        self.word((6, "Size of the frames".into(), ""), Some(&size).filter(|_| frames > 0.0).map(String::as_str));
+        self.value((0, "Frames per clip".into(), ""), &frames.into());
+        self.value((1, "Seconds per clip, first frame to last".into(), "s"), &numbers.seconds.into());
+        self.value((2, "Packed frames per second".into(), "/s"), &rate.into());
+        self.value((3, "Bytes per frame, mean of each clip".into(), "B"), &mean.into());
+        self.value((4, "Width by height".into(), ""), &aspect.into());
+        if frames > 0.0 {
+            let size = if (width, height) == (0, 0) { "varying".into() } else { format!("{width}×{height}") };
+            self.value((6, "Size of the frames".into(), ""), &size.into());
+        }
         self.attributes(clip.attributes()?);
         Ok(())
     }
 
-    fn number(&mut self, column: Column, value: Option<f64>) {
-        if let Some(value) = value {
-            self.columns.entry(column).or_default().numbers.push(value);
-        }
-    }
-
-    fn word(&mut self, column: Column, value: Option<&str>) {
-        if let Some(value) = value {
-            self.columns.entry(column).or_default().words.add(value);
+    /// Adds a number or a word to a column.
+    fn value(&mut self, column: Column, value: &Value) {
+        let values = || self.columns.entry(column).or_default();
+        match value {
+            Value::Number(number) => values().numbers.extend(number.as_f64()),
+            Value::String(text) => values().words.add(text),
+            Value::Bool(value) => values().words.add(&value.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => {}
         }
     }
 
     fn attributes(&mut self, attributes: JsonObject) {
-        let video = attributes.0.get("video");
-        for name in NOTES {
-            let number = video.and_then(|v| v.get(name)).or_else(|| attributes.0.get(name)).and_then(Value::as_u64);
-            if let Some(number @ 1..) = number {
-                let (clips, sum) = self.stats.video_notes.entry(name.into()).or_default();
-                (*clips, *sum) = (*clips + 1, sum.saturating_add(number));
-            }
-        }
         self.stats.repaired_clips += u64::from(attributes.0.contains_key("repair"));
         for (name, value) in attributes.0 {
             if name == "video" {
@@ -261,22 +238,17 @@ impl Survey {
             if self.columns.len() >= MOST_COLUMNS && !self.columns.contains_key(&column) {
                 continue;
             }
-            match value {
-                Value::Number(number) => self.number(column, number.as_f64()),
-                Value::String(text) => self.word(column, Some(&text)),
-                Value::Bool(value) => self.word(column, Some(if value { "true" } else { "false" })),
-                Value::Null | Value::Array(_) | Value::Object(_) => {}
-            }
+            self.value(column, &value);
         }
     }
 
     fn video(&mut self, video: &Value) {
-        let text = |key: &str| video.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text = |key: &str| video.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).into();
         let year = video.get("creation_year").and_then(Value::as_u64).and_then(|year| u16::try_from(year).ok());
-        self.number((5, "Year of the video, by its container".into(), "year"), year.map(f64::from));
-        self.word((7, "Codec of the video".into(), ""), text("codec"));
-        self.word((8, "Container of the video".into(), ""), text("container"));
-        self.word((9, "Pixel format of the video".into(), ""), text("pixel_format"));
+        self.value((5, "Year of the video, by its container".into(), "year"), &year.into());
+        self.value((7, "Codec of the video".into(), ""), &text("codec"));
+        self.value((8, "Container of the video".into(), ""), &text("container"));
+        self.value((9, "Pixel format of the video".into(), ""), &text("pixel_format"));
     }
 }
 

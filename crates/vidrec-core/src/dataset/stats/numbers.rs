@@ -117,21 +117,22 @@ fn stats_of_schema(dataset: &Dataset, schema: &TrackSchema) -> Result<TrackStats
 }
 
 fn stats_of_type<T: TrackNumber>(dataset: &Dataset, schema: &TrackSchema) -> Result<TrackStats> {
-    let length = |clip: u64| Ok(dataset.clip(clip)?.tracks()?.unproven(&schema.name)?.map(|track| track.len() as u64));
-    let counted = in_parts(dataset, |clips| {
-        clips.map(length).try_fold((0, 0), |(with, values), length: Result<Option<u64>>| {
-            let length = length?;
-            Ok((with + u64::from(length.is_some()), values + length.unwrap_or(0)))
-        })
-    })?;
-    let (clips, values) = counted.into_iter().fold((0, 0), |(a, b), (with, values)| (a + with, b + values));
+    let lengths = in_parts(dataset, |clips| {
+        let track = |clip: u64| dataset.clip(clip)?.tracks()?.unproven(&schema.name);
+        clips
+            .filter_map(|clip| track(clip).transpose())
+            .map(|track| Ok(track?.len() as u64))
+            .collect::<Result<Vec<_>>>()
+    })?
+    .concat();
+    let (clips, values) = (lengths.len() as u64, lengths.iter().sum::<u64>());
     let shape = schema.shape.clone();
     let mut stats = TrackStats { shape, clips, clips_without: dataset.len() - clips, ..TrackStats::default() };
     let (each, step) = (schema.numbers_per_value(), values.div_ceil(SAMPLE).max(1));
     for start in (0..each).step_by(GROUP) {
         let group = start..each.min(start + GROUP);
         let found = in_parts(dataset, |clips| {
-            let (mut places, mut value) = (vec![Place::EMPTY; group.len()], clips.start / CLIPS);
+            let (mut places, mut value) = (vec![Place::default(); group.len()], clips.start / CLIPS);
             for clip in clips {
                 let Some(track) = dataset.clip(clip)?.track(&schema.name)? else { continue };
                 let numbers = track.numbers::<T>();
@@ -146,7 +147,7 @@ fn stats_of_type<T: TrackNumber>(dataset: &Dataset, schema: &TrackSchema) -> Res
             }
             Ok(places)
         })?;
-        let mut all = vec![Place::EMPTY; group.len()];
+        let mut all = vec![Place::default(); group.len()];
         found.into_iter().for_each(|part| all.iter_mut().zip(part).for_each(|(all, place)| all.join(place)));
         all.into_iter().for_each(|place| stats.push(place));
     }
@@ -195,7 +196,7 @@ pub fn picture_stats(dataset: &Dataset, frames: u32) -> Result<TrackStats> {
     })?;
     let mut stats = TrackStats { shape: vec![3], clips: dataset.len(), ..TrackStats::default() };
     for counts in all.into_inner() {
-        let mut place = Place::EMPTY;
+        let mut place = Place::default();
         (0u32..).zip(counts).for_each(|(level, count)| place.add(f64::from(level) / 255.0, count, true));
         stats.push(place);
     }
@@ -206,13 +207,13 @@ impl TrackStats {
     /// Adds the statistics of a place.
     fn push(&mut self, mut place: Place) {
         place.sample.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let known = |n: f64| if place.count > 0 { n } else { 0.0 };
+        let (min, max) = place.ends.unwrap_or_default();
         self.count.push(place.count);
         self.not_finite.push(place.not_finite);
         self.mean.push(place.mean);
         self.std.push((place.squares / place.count.max(1) as f64).sqrt());
-        self.min.push(known(place.min));
-        self.max.push(known(place.max));
+        self.min.push(min);
+        self.max.push(max);
         self.q01.push(place.quantile(1));
         self.q10.push(place.quantile(10));
         self.q50.push(place.quantile(50));
@@ -222,12 +223,12 @@ impl TrackStats {
 }
 
 /// The numbers at one place of a value.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Place {
     count: u64,
     not_finite: u64,
-    min: f64,
-    max: f64,
+    /// The smallest and the largest number.
+    ends: Option<(f64, f64)>,
     mean: f64,
     /// The sum of the squares of the distances to the mean.
     squares: f64,
@@ -236,15 +237,9 @@ struct Place {
 }
 
 impl Place {
-    const EMPTY: Place = Place {
-        count: 0,
-        not_finite: 0,
-        min: f64::INFINITY,
-        max: f64::NEG_INFINITY,
-        mean: 0.0,
-        squares: 0.0,
-        sample: Vec::new(),
-    };
+    fn widen(&mut self, (min, max): (f64, f64)) {
+        self.ends = Some(self.ends.map_or((min, max), |ends| (ends.0.min(min), ends.1.max(max))));
+    }
 
     /// Adds a number that occurs `times` times (Welford, Technometrics 4, 1962).
     fn add(&mut self, n: f64, times: u64, is_sampled: bool) {
@@ -256,7 +251,7 @@ impl Place {
             return;
         }
         self.count += times;
-        (self.min, self.max) = (self.min.min(n), self.max.max(n));
+        self.widen((n, n));
         let distance = n - self.mean;
         self.mean += distance * (times as f64 / self.count as f64);
         self.squares += times as f64 * distance * (n - self.mean);
@@ -272,7 +267,7 @@ impl Place {
         self.squares += other.squares + distance * distance * self.count as f64 * part;
         self.count = count;
         self.not_finite += other.not_finite;
-        (self.min, self.max) = (self.min.min(other.min), self.max.max(other.max));
+        other.ends.into_iter().for_each(|ends| self.widen(ends));
         self.sample.extend(other.sample);
     }
 
@@ -294,7 +289,7 @@ mod tests {
     #[test]
     fn small_distances_between_large_numbers_are_not_lost() {
         let place = |numbers: &[f64]| {
-            let mut place = Place::EMPTY;
+            let mut place = Place::default();
             numbers.iter().for_each(|&n| place.add(n, 1, true));
             place
         };

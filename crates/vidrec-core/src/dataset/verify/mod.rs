@@ -35,8 +35,7 @@ use vidrec_format::{DatasetJson, Error, ErrorKind, Hint, NEWER, Result};
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut ProgressFn<'_>) -> Result<VerifyReport> {
-    let mut report =
-        VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new(), notes: Vec::new(), hints: Vec::new() };
+    let mut report = VerifyReport::default();
     let source = Source::of(path.as_ref(), &options.storage.clone().into())?;
     match listing::find(path.as_ref(), &source) {
         Ok(files) => verify_files(&files, &source, options, progress, &mut report)?,
@@ -88,9 +87,11 @@ fn verify_files(
             Err(e) if stops(&e) => return Err(e),
             found => report.problems.extend(found.err().map(Problem::from)),
         }
-        let leftovers = if is_remote(path) { Vec::new() } else { listing::leftovers(folder_of(path)) };
-        report.hints = leftovers.iter().flat_map(|leftover| leftover.hints.iter().copied()).collect();
-        report.notes = leftovers.into_iter().map(|leftover| leftover.note).collect();
+        let leftover = if is_remote(path) { None } else { listing::leftover(folder_of(path)) };
+        if let Some(leftover) = leftover {
+            report.hints = leftover.hints;
+            report.notes.push(leftover.note);
+        }
     }
     Ok(())
 }
@@ -118,11 +119,10 @@ fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Opti
     // The shards were already compared one by one. What the clips were packed from is in no index.
     let DatasetJson { shards, failures, packed_from, .. } = listed.clone();
     let same = DatasetJson { shards, failures, packed_from, ..rebuilt };
-    let what = match () {
-        () if listed.classes != same.classes => "the class names",
-        () if *listed != same => "counts, settings or provenance",
-        () => return None,
-    };
+    if *listed == same {
+        return None;
+    }
+    let what = if listed.classes != same.classes { "the class names" } else { "counts, settings or provenance" };
     let message = format!("{what} in dataset.json do not match the indexes");
     Some(Error::format("dataset-json", message).file(path).help("the indexes are right").hint(Hint::Repair).into())
 }
@@ -137,7 +137,7 @@ pub struct VerifyOptions {
 }
 
 /// The report of [`verify`](crate::dataset::verify::verify()). `vidrec verify --json` prints the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VerifyReport {
     /// Whether there are no problems.

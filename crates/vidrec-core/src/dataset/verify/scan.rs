@@ -1,7 +1,5 @@
 //! Checks the index, the record file and the track file of a shard from their first bytes to their last.
 
-use std::borrow::Cow;
-use std::ops::Range;
 use std::path::Path;
 
 use rayon::ThreadPool;
@@ -9,16 +7,15 @@ use rayon::prelude::*;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
 use crate::dataset::records::{prove_jpeg, record_range};
-use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::check_class;
-use crate::dataset::{RecordsDigest, Shard, TrackFile, proven_bytes};
+use crate::dataset::{Clip, Frame, RecordsDigest, Shard, TrackFile, proven_bytes};
 use crate::progress::Counter;
 use crate::store::location::is_of_network;
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::hex;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::file;
-use vidrec_format::{ClipEntry, Error, ErrorKind, FrameEntry, Result};
+use vidrec_format::{ClipEntry, Error, ErrorKind, Result};
 
 /// The images that are decoded together. They are enough for all threads, and few enough to fit in memory.
 const IMAGES: usize = 256;
@@ -70,7 +67,7 @@ struct ShardScan<'a> {
     digest: Option<RecordsDigest>,
     pool: Option<&'a ThreadPool>,
     /// Images that were read and are not decoded yet.
-    images: Vec<Image<'a>>,
+    images: Vec<Frame<'a>>,
     image_problems: Vec<Error>,
     /// The offset at which the next record must begin.
     record_end: u64,
@@ -78,41 +75,25 @@ struct ShardScan<'a> {
     frames: u64,
 }
 
-/// An image that was read.
-struct Image<'a> {
-    clip: u64,
-    frame: u32,
-    /// The offset of its record.
-    at: u64,
-    /// The size of the clip, or zeros.
-    stated: (u32, u32),
-    jpeg: Cow<'a, [u8]>,
-}
-
-impl Image<'_> {
-    /// Decodes the image.
-    fn prove(&self, pixels: &mut RgbPicture) -> Result<()> {
-        let mut decoder = Decoder::new()?;
-        let header = decoder.header(&self.jpeg)?;
-        if self.stated != (0, 0) && self.stated != (header.width, header.height) {
-            return Err(Error::format("clip-size", "the size of the image is not that of the clip")
-                .expected(format!("{}x{}", self.stated.0, self.stated.1))
-                .found(format!("{}x{}", header.width, header.height)));
-        }
-        decoder.decode_picture_into(&self.jpeg, pixels)
+/// Decodes an image, and compares its size with that of the clip, if it has one.
+fn prove_image(frame: &Frame<'_>, pixels: &mut RgbPicture) -> Result<()> {
+    let mut decoder = Decoder::new()?;
+    let header = decoder.header(frame.jpeg())?;
+    let (stated, found) = ((frame.clip.width(), frame.clip.height()), (header.width, header.height));
+    if stated != (0, 0) && stated != found {
+        return Err(Error::format("clip-size", "the size of the image is not that of the clip")
+            .expected(format!("{}x{}", stated.0, stated.1))
+            .found(format!("{}x{}", found.0, found.1)));
     }
+    decoder.decode_picture_into(frame.jpeg(), pixels)
 }
 
-impl ShardScan<'_> {
+impl<'a> ShardScan<'a> {
     /// Decodes the images that were read, all at once.
     fn decode(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
-        let (Some(pool), images, path) = (self.pool, std::mem::take(&mut self.images), &self.shard.record_path) else {
-            return Ok(());
-        };
-        let prove = |pixels: &mut RgbPicture, image: &Image<'_>| {
-            let place = |e: Error| e.in_clip(image.clip).in_frame(image.frame).at(image.at).file(path);
-            image.prove(pixels).err().map(place)
-        };
+        let (Some(pool), images) = (self.pool, std::mem::take(&mut self.images)) else { return Ok(()) };
+        let prove =
+            |pixels: &mut RgbPicture, frame: &Frame<'_>| prove_image(frame, pixels).err().map(|e| frame.place(e));
         let found: Vec<_> = pool.install(|| images.par_iter().map_init(RgbPicture::default, prove).collect());
         self.image_problems.extend(found.into_iter().flatten());
         counter.frames(images.len() as u64)
@@ -124,7 +105,11 @@ impl ShardScan<'_> {
         for (i, s) in index.sections.iter().enumerate() {
             let next = index.sections.get(i + 1).map_or(index.header.section_table_offset, |n| n.offset);
             let section = self.shard.of_index(|_, bytes| proven_bytes(bytes, s).map(drop));
-            let padding = self.shard.of_index(|_, bytes| prove_padding(bytes, s.end().unwrap_or(next)..next));
+            let end = s.end().unwrap_or(next);
+            let padding = self.shard.of_index(|_, bytes| match bytes.slice(end..next)?.unwrap_or_default() {
+                padding if padding.iter().all(|&b| b == 0) => Ok(()),
+                _ => Err(Error::format("section-padding", "the padding after the section is not zero").at(end)),
+            });
             let mut found = [section, padding].into_iter().filter_map(Result::err);
             found.try_for_each(|e| self.problems.note(e, &self.shard.index_path))?;
         }
@@ -154,26 +139,20 @@ impl ShardScan<'_> {
 
     /// Compares the SHA-256 of the record file after all of its records were read.
     fn compare_digest(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
-        let Some(digest) = self.digest.take() else { return Ok(()) };
-        let expected = self.shard.index.binding.sha256;
-        let e = match digest.finish(&*self.shard.records, expected, &mut || counter.tell()) {
-            Ok(found) if found == expected => return Ok(()),
-            Ok(found) => {
-                let e = Error::format("data-digest", "the record file's SHA-256 does not match the index");
-                e.expected(hex(&expected)).found(hex(&found))
-            }
-            Err(e) => e,
-        };
-        self.problems.note(e, &self.shard.record_path)
+        let (Some(digest), shard) = (self.digest.take(), self.shard) else { return Ok(()) };
+        let wrong = || Error::format("data-digest", "the record file's SHA-256 does not match the index");
+        let proven = prove_digest(digest, &*shard.records, shard.index.binding.sha256, counter, wrong);
+        proven.or_else(|e| self.problems.note(e, &shard.record_path))
     }
 
     /// Walks through clips, frames and records in parallel.
     fn clips(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         for ordinal in 0..self.shard.clip_count() {
             match self.shard.clip(ordinal) {
-                Ok(clip) => {
-                    self.clip(ordinal, &clip, counter)?;
-                    counter.frames(clip.frame_count.into())?;
+                Ok(entry) => {
+                    let clip = Clip { shard: self.shard, ordinal, stored: ordinal, frames_before: 0, entry };
+                    self.clip(&clip, counter)?;
+                    counter.frames(entry.frame_count.into())?;
                 }
                 Err(e) => self.problems.note(e.in_clip(ordinal), &self.shard.index_path)?,
             }
@@ -190,29 +169,23 @@ impl ShardScan<'_> {
         Ok(())
     }
 
-    fn clip(&mut self, ordinal: u64, clip: &ClipEntry, counter: &mut Counter<'_, '_>) -> Result<()> {
-        if clip.first_frame != self.frames {
+    fn clip(&mut self, clip: &Clip<'a>, counter: &mut Counter<'_, '_>) -> Result<()> {
+        let ClipEntry { first_frame, frame_count, .. } = clip.entry;
+        if first_frame != self.frames {
             let e = Error::format("clip-order", "the clip's frames do not follow those of the previous clip")
                 .expected(format!("frames from {}", self.frames))
-                .found(format!("{} frames from {}", clip.frame_count, clip.first_frame));
-            self.problems.note(e.in_clip(ordinal), &self.shard.index_path)?;
+                .found(format!("{frame_count} frames from {first_frame}"));
+            self.problems.note(e.in_clip(clip.ordinal), &self.shard.index_path)?;
         }
-        if let Err(e) = self.clip_strings(clip) {
-            self.problems.note(e.in_clip(ordinal), &self.shard.index_path)?;
+        if let Err(e) = self.clip_strings(&clip.entry) {
+            self.problems.note(e.in_clip(clip.ordinal), &self.shard.index_path)?;
         }
-        for (t, frame) in (0..).zip(clip.frames()) {
-            let checked = match self.shard.frame_entry(frame) {
-                Ok(entry) => {
-                    self.digest_to(record_range(&entry).end, counter)?;
-                    self.frame(ordinal, clip, t, &entry, counter)
-                }
-                Err(e) => Err(e),
-            };
-            if let Err(e) = checked {
-                self.problems.note(e.in_clip(ordinal).in_frame(t), &self.shard.record_path)?;
+        for t in 0..frame_count {
+            if let Err(e) = self.frame(clip, t, counter) {
+                self.problems.note(e.in_clip(clip.ordinal).in_frame(t), &self.shard.record_path)?;
             }
         }
-        self.frames = clip.first_frame + u64::from(clip.frame_count);
+        self.frames = first_frame + u64::from(frame_count);
         Ok(())
     }
 
@@ -225,31 +198,25 @@ impl ShardScan<'_> {
         check_class(u32::try_from(clip.label).ok(), &class, &self.shard.index.meta.classes, wrong)
     }
 
-    fn frame(
-        &mut self,
-        clip_ordinal: u64,
-        clip: &ClipEntry,
-        t: u32,
-        entry: &FrameEntry,
-        counter: &mut Counter<'_, '_>,
-    ) -> Result<()> {
-        let (ordinal, at) = (clip.first_frame + u64::from(t), entry.record_offset);
-        let stored = self.shard.frame(ordinal, clip.frames());
+    fn frame(&mut self, clip: &Clip<'a>, t: u32, counter: &mut Counter<'_, '_>) -> Result<()> {
+        let entry = clip.frame_entry(t)?;
+        self.digest_to(record_range(&entry).end, counter)?;
+        let (ordinal, at) = (clip.entry.first_frame + u64::from(t), entry.record_offset);
+        let frame = clip.frame(t);
         // If this record cannot be read, the next one is assumed to be where the index says.
         let next = || self.shard.frame_entry(ordinal + 1).map_or(at, |next| next.record_offset);
-        let end = stored.as_ref().map_or_else(|_| next(), |stored| stored.end);
+        let end = frame.as_ref().map_or_else(|_| next(), |frame| frame.stored.end);
         let expected_at = std::mem::replace(&mut self.record_end, end);
-        let StoredFrame { header, jpeg, .. } = stored?;
-        let crc = prove_jpeg(entry, &jpeg);
+        let frame = frame?;
+        let (header, crc) = (frame.stored.header, prove_jpeg(&entry, frame.jpeg()));
         if self.pool.is_some() {
-            let stated = (clip.width.into(), clip.height.into());
-            self.images.push(Image { clip: clip_ordinal, frame: t, at, stated, jpeg });
+            self.images.push(frame);
             if self.images.len() >= IMAGES {
                 self.decode(counter)?;
             }
         }
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section("record").at(at);
-        let (label, ids) = (clip.label as f32, (ordinal, clip_ordinal << 32 | u64::from(t)));
+        let (label, ids) = (clip.entry.label as f32, (ordinal, clip.ordinal << 32 | u64::from(t)));
         let is_ours = !self.shard.index.meta.has_foreign_records();
         if at != expected_at {
             let e = fault("record-order", "the record does not begin where the previous record ends");
@@ -257,25 +224,30 @@ impl ShardScan<'_> {
         }
         if is_ours && (header.id, header.id2) != ids {
             let e = fault("record-id", "the record's ids do not match its position");
-            let e = e.expected(format!("id {ordinal}, clip {clip_ordinal}, frame {t}"));
+            let e = e.expected(format!("id {ordinal}, clip {}, frame {t}", clip.ordinal));
             return Err(e.found(format!("id {}, clip {}, frame {}", header.id, header.clip(), header.frame())));
         }
         if is_ours && (header.flag != 0 || header.label.to_bits() != label.to_bits()) {
             let e = fault("record-label", "the record's label is not the clip's");
-            let e = e.expected(format!("flag 0, label {}", clip.label));
+            let e = e.expected(format!("flag 0, label {}", clip.entry.label));
             return Err(e.found(format!("flag {}, label {}", header.flag, header.label)));
         }
         crc
     }
 }
 
-/// Checks that the padding after a section is zero.
-fn prove_padding(bytes: &dyn ReadAt, padding: Range<u64>) -> Result<()> {
-    let at = padding.start;
-    if bytes.slice(padding)?.unwrap_or_default().iter().all(|&b| b == 0) {
-        return Ok(());
+/// Compares the SHA-256 of a file after the rest of it was read.
+fn prove_digest(
+    digest: RecordsDigest,
+    file: &dyn ReadAt,
+    expected: [u8; 32],
+    counter: &mut Counter<'_, '_>,
+    wrong: impl Fn() -> Error,
+) -> Result<()> {
+    match digest.finish(file, expected, &mut || counter.tell())? {
+        found if found == expected => Ok(()),
+        found => Err(wrong().expected(hex(&expected)).found(hex(&found))),
     }
-    Err(Error::format("section-padding", "the padding after the section is not zero").at(at))
 }
 
 /// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
@@ -313,12 +285,8 @@ struct TrackScan<'a> {
 impl TrackScan<'_> {
     fn digest(&self, counter: &mut Counter<'_, '_>) -> Result<()> {
         let (records, expected) = (&*self.file.open()?.records, self.file.binding.sha256);
-        let found = RecordsDigest::default().finish(records, expected, &mut || counter.tell())?;
-        if found == expected {
-            return Ok(());
-        }
-        let e = Error::format("track-digest", "the track file's SHA-256 does not match the index");
-        Err(e.expected(hex(&expected)).found(hex(&found)))
+        let wrong = || Error::format("track-digest", "the track file's SHA-256 does not match the index");
+        prove_digest(RecordsDigest::default(), records, expected, counter, wrong)
     }
 
     fn clip(&mut self, clip: u64) -> Result<()> {

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use byteorder::{ByteOrder, LittleEndian as LE};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::dataset::Index;
+use crate::dataset::shard::describe;
 use vidrec_format::clip_entry::StringRef;
-use vidrec_format::data_binding::hex;
 use vidrec_format::header::Header;
 use vidrec_format::{
     ClipEntry, DataBinding, Error, FileKind, FileName, FrameEntry, JsonObject, Meta, Result, SectionEntry, SectionId,
-    ShardJson, TrackFileJson, align_up, clip_entry, crc32, header, limits, section,
+    ShardJson, align_up, clip_entry, crc32, header, limits, section,
 };
 
 /// A clip to write, except for its frames.
@@ -62,21 +62,16 @@ pub struct FrameData<'a> {
 }
 
 /// An index in memory, which grows clip by clip, each with the entries of its frames.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct IndexWriter {
-    /// The file so far: room for the header, and the frame table.
-    bytes: Vec<u8>,
+    frames: Vec<u8>,
     pub frame_count: u64,
     clips: Vec<u8>,
     pub clip_count: u64,
-    strings: StringPool,
-}
-
-impl Default for IndexWriter {
-    fn default() -> Self {
-        let (clips, strings) = Default::default();
-        IndexWriter { bytes: vec![0; header::BYTES], frame_count: 0, clips, clip_count: 0, strings }
-    }
+    /// Concatenated strings.
+    strings: Vec<u8>,
+    /// Class names, which repeat, are stored once.
+    classes: HashMap<String, StringRef>,
 }
 
 impl IndexWriter {
@@ -87,7 +82,7 @@ impl IndexWriter {
         self.clips.extend_from_slice(&entry.to_bytes(self.clip_count));
         self.clip_count += 1;
         for frame in frames {
-            self.bytes.extend_from_slice(&frame.to_bytes(self.frame_count));
+            self.frames.extend_from_slice(&frame.to_bytes(self.frame_count));
             self.frame_count += 1;
         }
         Ok(())
@@ -133,11 +128,30 @@ impl IndexWriter {
             height: clip.height as u16,
             flags: if clip.short { clip_entry::FLAG_SHORT } else { 0 },
             time_base: clip.time_base,
-            source: self.strings.push(&clip.source)?,
-            class: self.strings.push_shared(&clip.class)?,
-            attributes: self.strings.push(&attributes)?,
+            source: self.push_string(&clip.source),
+            class: self.push_class(&clip.class),
+            attributes: self.push_string(&attributes),
             strings_crc32: crc32(format!("{}{}{attributes}", clip.source, clip.class).as_bytes()),
         })
+    }
+
+    /// Stores a string, which is not longer than all strings of a clip may be.
+    fn push_string(&mut self, text: &str) -> StringRef {
+        if text.is_empty() {
+            return StringRef::default();
+        }
+        let offset = self.strings.len() as u64;
+        self.strings.extend_from_slice(text.as_bytes());
+        StringRef { offset, length: text.len() as u32 }
+    }
+
+    fn push_class(&mut self, name: &str) -> StringRef {
+        if let Some(known) = self.classes.get(name) {
+            return *known;
+        }
+        let new = self.push_string(name);
+        self.classes.insert(name.to_owned(), new);
+        new
     }
 
     /// The bytes of the index of the record file `stem` and of its track file, if there is one, and the description of the
@@ -154,20 +168,18 @@ impl IndexWriter {
             let e = Error::limit("class names and settings are too long").expected(limits::MAX_META_BYTES);
             return Err(e.found(meta.len()));
         }
-        let mut bytes = self.bytes;
         let (data, track_data) = (binding.to_bytes(), tracks.map(DataBinding::to_bytes));
-        let frames = &bytes[header::BYTES..];
-        let (offset, length) = (header::BYTES as u64, frames.len() as u64);
         let flags = section::FLAG_REQUIRED;
-        let mut sections = vec![SectionEntry { id: SectionId::FRAMES, flags, offset, length, crc32: crc32(frames) }];
-        let others = [
-            (SectionId::CLIPS, flags, Some(&self.clips[..])),
-            (SectionId::STRINGS, flags, Some(&self.strings.bytes)),
+        let parts = [
+            (SectionId::FRAMES, flags, Some(&self.frames[..])),
+            (SectionId::CLIPS, flags, Some(&self.clips)),
+            (SectionId::STRINGS, flags, Some(&self.strings)),
             (SectionId::DATA, flags, Some(&data)),
             (SectionId::META, flags, Some(&meta)),
             (SectionId::TRACKS, 0, track_data.as_ref().map(|data| &data[..])),
         ];
-        for (id, flags, section) in others {
+        let (mut bytes, mut sections) = (vec![0; header::BYTES], Vec::new());
+        for (id, flags, section) in parts {
             let Some(section) = section else { continue };
             pad(&mut bytes);
             let (offset, length) = (bytes.len() as u64, section.len() as u64);
@@ -193,20 +205,10 @@ impl IndexWriter {
         .to_bytes();
         bytes[..header::BYTES].copy_from_slice(&header);
         bytes.extend_from_slice(&header::footer(length, &header));
-        let json = ShardJson {
-            index_file: FileName::with_digest(stem, &Sha256::digest(&bytes).into(), FileKind::Index),
-            track_file: tracks.map(|tracks| TrackFileJson {
-                file: FileName::with_digest(stem, &tracks.sha256, FileKind::Tracks),
-                bytes: tracks.length,
-                sha256: hex(&tracks.sha256),
-            }),
-            record_file: FileName::with_digest(stem, &binding.sha256, FileKind::Records),
-            clips: self.clip_count,
-            frames: self.frame_count,
-            bytes: binding.length,
-            sha256: hex(&binding.sha256),
-            index_crc32: Some(LE::read_u32(&header[header::BYTES - 4..])),
-        };
+        let index_name = FileName::with_digest(stem, &Sha256::digest(&bytes).into(), FileKind::Index);
+        let record_name = FileName::with_digest(stem, &binding.sha256, FileKind::Records);
+        let track_name = tracks.map(|tracks| FileName::with_digest(stem, &tracks.sha256, FileKind::Tracks));
+        let json = describe(&Index::prove(&bytes)?, record_name, index_name, track_name);
         Ok((bytes, json))
     }
 }
@@ -215,32 +217,4 @@ impl IndexWriter {
 fn pad(bytes: &mut Vec<u8>) {
     let end = align_up(bytes.len() as u64, section::ALIGNMENT).unwrap_or_default() as usize;
     bytes.resize(end, 0);
-}
-
-/// Concatenated strings. Class names, which repeat, are stored once.
-#[derive(Debug, Default)]
-struct StringPool {
-    bytes: Vec<u8>,
-    shared: HashMap<String, StringRef>,
-}
-
-impl StringPool {
-    fn push(&mut self, text: &str) -> Result<StringRef> {
-        if text.is_empty() {
-            return Ok(StringRef::default());
-        }
-        let length = u32::try_from(text.len()).map_err(|_| Error::limit("a string is longer than 4 GiB"))?;
-        let offset = self.bytes.len() as u64;
-        self.bytes.extend_from_slice(text.as_bytes());
-        Ok(StringRef { offset, length })
-    }
-
-    fn push_shared(&mut self, text: &str) -> Result<StringRef> {
-        if let Some(known) = self.shared.get(text) {
-            return Ok(*known);
-        }
-        let new = self.push(text)?;
-        self.shared.insert(text.to_owned(), new);
-        Ok(new)
-    }
 }

@@ -12,6 +12,7 @@ pub use index::{ClipInfo, FrameData};
 pub use publish::{
     describe_failures, lock, lock_with_leftovers, remove_leftovers, replaceable, stage_failures, there_already,
 };
+pub(crate) use shard::DigestedFile;
 pub use shard::FinishedShard;
 pub(crate) use sharding::OpenShard;
 pub use sharding::{Sharding, first_video};

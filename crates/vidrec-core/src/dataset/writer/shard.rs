@@ -18,9 +18,9 @@ use vidrec_format::{
 
 /// A file that is written from its first byte to its last, and the digest of its bytes so far.
 #[derive(Debug)]
-pub(super) struct DigestedFile {
-    file: AtomicFile,
-    digest: Sha256,
+pub(crate) struct DigestedFile {
+    pub file: AtomicFile,
+    pub digest: Sha256,
     pub length: u64,
 }
 
@@ -29,7 +29,8 @@ impl DigestedFile {
         Ok(DigestedFile { file: AtomicFile::create(path)?, digest: Sha256::new(), length: 0 })
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Appends the next bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes)?;
         self.digest.update(bytes);
         self.length += bytes.len() as u64;

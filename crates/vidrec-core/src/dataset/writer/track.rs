@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use vidrec_format::track::coding;
 use vidrec_format::track::coding::{NewBlocks, TrackCoding};
 use vidrec_format::track::opus::usual_bits;
-use vidrec_format::track::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
+use vidrec_format::track::payload::{Facts, Payload, numbers, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 use vidrec_format::words::unknown_variant;
 use vidrec_format::{Error, Result};
@@ -223,9 +223,6 @@ impl Track {
         }
         let encoded = EncodedTrack { schema, facts, bytes };
         let payload = encoded.payload();
-        if !is_length(payload.schema, &payload.facts, payload.bytes.len() as u64) {
-            return Err(Error::internal("a track of another length than its values"));
-        }
         let proven = payload.prove(frames).and_then(|()| payload.prove_rest());
         proven.map_err(|e| wrong(&e.to_string()))?;
         Ok(encoded)

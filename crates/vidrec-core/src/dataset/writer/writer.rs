@@ -167,7 +167,9 @@ impl Writer {
         let wrong = || Error::usage(format!("{}: the clip's class is not that of its label", clip.source));
         check_class(clip.label, &clip.class, &self.meta.classes, wrong)?;
         self.join_tracks(tracks.iter().map(|track| track.schema)).map_err(|e| e.in_clip(self.clips()))?;
-        let mut new = tracks.iter().map(|track| numbered(&self.schema, track)).collect::<Result<Vec<_>>>()?;
+        let numbered = tracks.iter().map(|track| Some(NewTrack::of(self.schema.number(&track.schema.name)?, track)));
+        let new = numbered.collect::<Option<Vec<_>>>();
+        let mut new = new.ok_or_else(|| Error::internal("a track that is not in the schema"))?;
         new.sort_unstable_by_key(|track| track.number);
         if let Some(two) = new.windows(2).find(|two| two[0].number == two[1].number) {
             let name = &self.schema.tracks()[two[0].number as usize].name;
@@ -260,12 +262,6 @@ impl Writer {
         let files = Staged::new(&dir, lock, files, &json.to_bytes(), replaced.but_for(&json))?;
         Ok((files, json, report))
     }
-}
-
-fn numbered<'a>(schema: &Schema, track: &Payload<'a>) -> Result<NewTrack<'a>> {
-    let number = schema.number(&track.schema.name);
-    let number = number.ok_or_else(|| Error::internal("a track that is not in the schema"))?;
-    Ok(NewTrack::of(number, track))
 }
 
 /// Checks that the class of a clip, if it has one, is that of its label. `wrong` begins the error.

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::{Index, proven_bytes};
 use crate::store::disk::map::MappedFile;
-use vidrec_format::data_binding::hex;
+use vidrec_format::data_binding::{from_hex, hex};
 use vidrec_format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
 use vidrec_format::error::{Error, Result};
-use vidrec_format::file_name::FileName;
-use vidrec_format::limits;
-use vidrec_format::{clip_entry, file_name, frame_entry};
+use vidrec_format::file_name::{FileKind, FileName};
+use vidrec_format::{clip_entry, file_name, frame_entry, limits};
 
 /// A file to fetch.
 #[derive(Debug)]
@@ -22,7 +21,6 @@ pub(crate) struct Item {
     pub length: Option<u64>,
     /// The most bytes that it can have.
     pub most: u64,
-    is_records: bool,
     proof: Proof,
 }
 
@@ -38,13 +36,13 @@ enum Proof {
 pub(crate) fn items(listing: &Path, json: &DatasetJson) -> Vec<Item> {
     let item = |name: &FileName, length: Option<u64>, most, proof| {
         let location = listing.with_file_name(name);
-        Item { location, name: name.clone(), length, most: length.unwrap_or(most), is_records: false, proof }
+        Item { location, name: name.clone(), length, most, proof }
     };
+    let of_length =
+        |name: &FileName, length, sha256: &String| item(name, Some(length), length, Proof::Sha256(sha256.clone()));
     let of_shard = |shard: &ShardJson| {
-        let record = item(&shard.record_file, Some(shard.bytes), shard.bytes, Proof::Sha256(shard.sha256.clone()));
-        let record = Item { is_records: true, ..record };
-        let listed = shard.track_file.as_ref();
-        let tracks = listed.map(|t| item(&t.file, Some(t.bytes), t.bytes, Proof::Sha256(t.sha256.clone())));
+        let record = of_length(&shard.record_file, shard.bytes, &shard.sha256);
+        let tracks = shard.track_file.as_ref().map(|t| of_length(&t.file, t.bytes, &t.sha256));
         let index = item(&shard.index_file, None, most_of_index(shard), Proof::IndexOf(shard.clone()));
         [record, index].into_iter().chain(tracks)
     };
@@ -68,16 +66,14 @@ fn most_of_failures(listed: &FailuresJson) -> u64 {
 impl Item {
     /// Whether this is a record file, whose bytes count as progress.
     pub fn is_records(&self) -> bool {
-        self.is_records
+        self.name.kind() == Some(FileKind::Records)
     }
 
     /// Whether its name contains digits of its digest, as far as `dataset.json` tells.
     pub fn has_digits(&self) -> bool {
-        let (stem, ending) = self.name.rsplit_once('.').unwrap_or((&self.name, ""));
-        match (&self.proof, stem.strip_prefix(file_name::stem(&self.name)).and_then(|rest| rest.strip_prefix('-'))) {
-            (_, None) => false,
-            (Proof::Sha256(sha256), Some(digits)) => !ending.is_empty() && sha256.starts_with(digits),
-            (Proof::IndexOf(_), Some(_)) => true,
+        match &self.proof {
+            Proof::Sha256(sha256) => from_hex(sha256).is_some_and(|sha256| self.name.has_digest(&sha256)),
+            Proof::IndexOf(_) => file_name::has_digits(&self.name),
         }
     }
 
@@ -101,7 +97,7 @@ impl Item {
     /// Proves that the file at `copy`, whose bytes have the digest `sha256`, is the listed one.
     pub fn prove(&self, copy: &Path, sha256: [u8; 32]) -> Result<()> {
         let proven = match &self.proof {
-            Proof::Sha256(listed) => same("fetch-digest", "SHA-256", listed, &hex(&sha256)),
+            Proof::Sha256(listed) => same("SHA-256", listed, &hex(&sha256)),
             Proof::IndexOf(shard) => self.prove_index(copy, shard, sha256),
         };
         proven.map_err(|e| e.file(&self.location))
@@ -109,25 +105,27 @@ impl Item {
 
     fn prove_index(&self, copy: &Path, shard: &ShardJson, sha256: [u8; 32]) -> Result<()> {
         // File names of earlier versions have no digits of the digest.
-        let stem = file_name::stem(&self.name);
-        if self.name.strip_suffix(".vidx") != Some(stem) {
-            same("fetch-digest", "name", &self.name, &file_name::with_digest(stem, &sha256, "vidx"))?;
+        if file_name::has_digits(&self.name) {
+            let named = FileName::with_digest(file_name::stem(&self.name), &sha256, FileKind::Index);
+            same("name", &self.name, &named)?;
         }
         let map = MappedFile::open(copy)?;
         let index = Index::prove(&map[..])?;
         index.sections.iter().try_for_each(|section| proven_bytes(&map[..], section).map(drop))?;
         if let Some(listed) = shard.index_crc32 {
-            same("fetch-digest", "CRC-32", &format!("{listed:#010x}"), &format!("{:#010x}", index.header_crc32))?;
+            same("CRC-32", &format!("{listed:#010x}"), &format!("{:#010x}", index.header_crc32))?;
         }
-        same("fetch-digest", "SHA-256 of the record file", &shard.sha256, &hex(&index.binding.sha256))
+        same("SHA-256 of the record file", &shard.sha256, &hex(&index.binding.sha256))
     }
 }
 
-fn same(rule: &'static str, what: &str, listed: &str, found: &str) -> Result<()> {
+/// No rule of the format: a copy may be wrong although the files are right.
+const RULE: &str = "fetch-digest";
+
+fn same(what: &str, listed: &str, found: &str) -> Result<()> {
     if listed == found {
         return Ok(());
     }
-    Err(Error::format(rule, "the file is not the one that dataset.json lists")
-        .expected(format!("{what} {listed}"))
-        .found(found))
+    let e = Error::format(RULE, "the file is not the one that dataset.json lists");
+    Err(e.expected(format!("{what} {listed}")).found(found))
 }

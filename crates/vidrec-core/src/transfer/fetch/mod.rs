@@ -12,9 +12,8 @@ use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
-use crate::dataset::writer;
+use crate::dataset::{RecordsDigest, Source, listing, writer};
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::store::disk::folder;
 use crate::store::disk::map::MappedFile;
@@ -25,8 +24,8 @@ use crate::store::location::{is_remote, refuse_to_write};
 use crate::store::remote::Remote;
 use crate::store::storage::{RemoteStats, Storage};
 use crate::transfer::both_ways::{listing_of, may_continue, to_continue};
-use transfer::{Transfer, require_space};
-use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
+use transfer::{copy_all, require_space};
+use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
@@ -120,93 +119,75 @@ fn fetch_all(
 ) -> Result<FetchReport> {
     let remote = Remote::new(&options.storage)?;
     let listing = listing_of(&remote.pinned(location)?, "fetches")?;
-    let bytes = read_listing(&remote, &listing)?;
-    let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
+    let (listed, json) = listing::read_bytes(&listing, &Source::Remote(remote.clone()))?;
     let lock = writer::lock_with_leftovers(out)?;
     let here = read_if_there(&out.join(FILE_NAME), limits::MAX_LISTING_BYTES, Links::Follow)?;
-    let is_same = here.is_some_and(|here| here == bytes);
+    let is_same = here.is_some_and(|here| here == listed);
     let mut replaced = match is_same {
         // The folder has this data set, so missing files are added.
         true => Replaced { files: json.file_names().cloned().collect(), removable: Vec::new() },
         false => writer::replaceable(out, options.overwrite)?,
     };
-    let so_far = Progress { total: Some(json.bytes), ..Progress::default() };
-    let memory_bytes = options.storage.memory_bytes;
-    let mut transfer = Transfer { remote: &remote, dir: out, memory_bytes, progress, so_far, bytes: 0, kept_bytes: 0 };
-    let items = items(&listing, &json);
     if options.overwrite {
         replaced.files.extend(json.file_names().cloned());
     }
-    writer::remove_leftovers(out, |name| items.iter().any(|item| *item.name == *name))?;
-    let mut missing = Vec::new();
+    let items = items(&listing, &json);
+    let is_item = |name: &str| items.iter().any(|item| *item.name == *name);
+    writer::remove_leftovers(out, is_item)?;
+    let mut so_far = Progress { total: Some(json.bytes), ..Progress::default() };
+    let (mut missing, mut kept_bytes) = (Vec::new(), 0);
     for item in &items {
-        if !transfer.has(item)? {
+        let Some(length) = length_of_whole(out, item, &mut || tell(progress, &so_far))? else {
             missing.push(item);
-        }
+            continue;
+        };
+        kept_bytes += length;
+        so_far.done += if item.is_records() { length } else { 0 };
+        so_far.bytes = so_far.done;
     }
     replaced.check(out, missing.iter().map(|item| &item.name))?;
-    transfer.check_space(&missing)?;
-    let files = match transfer.run(&missing) {
-        Err(e) if may_continue(&e) => return Err(to_continue(e, "fetched")),
-        Err(e) => {
-            remove_temporaries(out, |name| items.iter().any(|item| *item.name == *name))?;
-            return Err(e);
+    check_space(out, &missing)?;
+    let copies = copy_all(&remote, out, &missing, &options.storage, &mut so_far, progress).or_else(|e| {
+        if !may_continue(&e) {
+            remove_temporaries(out, is_item)?;
         }
-        Ok(files) => files,
-    };
-    let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
+        Err(to_continue(e, "fetched"))
+    })?;
+    let bytes = kept_bytes + copies.iter().map(|copied| copied.bytes).sum::<u64>();
+    kept_bytes += copies.iter().map(|copied| copied.kept_bytes).sum::<u64>();
+    let files: Vec<_> =
+        copies.into_iter().zip(missing).map(|(copied, item)| (copied.file, item.name.clone())).collect();
     let mut left_behind = Vec::new();
     if !(is_same && files.is_empty()) {
-        left_behind = Staged::new(out, lock, files, &bytes, replaced.but_for(&json))?.publish()?;
+        left_behind = Staged::new(out, lock, files, &listed, replaced.but_for(&json))?.publish()?;
     }
     Ok(FetchReport {
         output: out.display().to_string(),
         clips: json.clips,
         frames: json.frames,
         shards: json.shards.len() as u64,
-        bytes: all_bytes,
+        bytes,
         kept_bytes,
         remote: remote.stats(),
         left_behind,
     })
 }
 
-fn read_listing(remote: &Remote, listing: &Path) -> Result<Vec<u8>> {
-    remote.read(listing, limits::MAX_LISTING_BYTES)?.ok_or_else(|| {
-        Error::usage("there is no data set here")
-            .file(listing.parent().unwrap_or(listing))
-            .expected(FILE_NAME)
-            .help("check the location: bucket or host, and path")
-    })
+/// Refuses files that need more room than there is. Bytes that an interrupted fetch left need no more room.
+fn check_space(dir: &Path, missing: &[&Item]) -> Result<()> {
+    let is_there = |item: &&Item| fs::metadata(dir.join(format!(".{}.tmp", item.name))).map_or(0, |meta| meta.len());
+    let needed = missing.iter().map(|item| item.length.unwrap_or(0).saturating_sub(is_there(item)));
+    require_space(dir, needed.fold(0, u64::saturating_add))
 }
 
-impl Transfer<'_, '_, '_> {
-    /// Refuses files that need more room than there is. Bytes that an interrupted fetch left need no more room.
-    fn check_space(&self, missing: &[&Item]) -> Result<()> {
-        let is_there =
-            |item: &&Item| fs::metadata(self.dir.join(format!(".{}.tmp", item.name))).map_or(0, |meta| meta.len());
-        let needed = missing.iter().map(|item| item.length.unwrap_or(0).saturating_sub(is_there(item)));
-        require_space(self.dir, needed.fold(0, u64::saturating_add))
-    }
-
-    /// Whether the folder already contains the file, complete and under its own name.
-    fn has(&mut self, item: &Item) -> Result<bool> {
-        let path = self.dir.join(&item.name);
-        let length = fs::metadata(&path).map_or(None, |meta| meta.is_file().then_some(meta.len()));
-        let Some(length) = length.filter(|length| item.length.is_none_or(|listed| listed == *length)) else {
-            return Ok(false);
-        };
-        let (map, mut digest) = (MappedFile::open(&path)?, Sha256::new());
-        for part in map.chunks(1 << 20) {
-            digest.update(part);
-            tell(self.progress, &self.so_far)?;
-        }
-        if item.prove(&path, digest.finalize().into()).is_err() || map.lost() > 0 {
-            return Ok(false);
-        }
-        self.bytes += length;
-        self.kept_bytes += length;
-        self.advance(item, length);
-        Ok(true)
-    }
+/// The length of a file that the folder already contains, complete and under its own name.
+fn length_of_whole(dir: &Path, item: &Item, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Option<u64>> {
+    let path = dir.join(&item.name);
+    let length = fs::metadata(&path).map_or(None, |meta| meta.is_file().then_some(meta.len()));
+    let Some(length) = length.filter(|length| item.length.is_none_or(|listed| listed == *length)) else {
+        return Ok(None);
+    };
+    let map = MappedFile::open(&path)?;
+    let sha256 = RecordsDigest::default().finish(&map, [0; 32], go_on)?;
+    Ok((item.prove(&path, sha256).is_ok() && map.lost() == 0).then_some(length))
 }

@@ -9,14 +9,15 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 
 use super::item::Item;
+use crate::dataset::writer::DigestedFile;
 use crate::progress::{Progress, ProgressFn};
 use crate::store::disk::folder::free_space;
 use crate::store::disk::{AtomicFile, Temporary};
 use crate::store::remote::{Opening, Remote};
+use crate::store::storage::Storage;
 use crate::threads::TICK;
 use crate::transfer::both_ways::several;
 use vidrec_format::error::{Error, ErrorKind, Result};
-use vidrec_format::file_name::FileName;
 
 /// The most bytes that one request asks for.
 const PIECE_BYTES: u64 = 8 << 20;
@@ -38,59 +39,40 @@ pub(super) fn require_space(dir: &Path, needed: u64) -> Result<()> {
         .help("free some space, or choose another disk"))
 }
 
-/// Copies files into a folder, under temporary names.
-pub(super) struct Transfer<'a, 'p, 'f> {
-    pub remote: &'a Arc<Remote>,
-    pub dir: &'a Path,
-    /// The most bytes that are in flight at a time.
-    pub memory_bytes: u64,
-    pub progress: &'p mut ProgressFn<'f>,
-    pub so_far: Progress,
-    /// Bytes of finished copies, and the part of them that was in the folder before.
+/// A copy that was proven, under its temporary name.
+pub(super) struct Copied {
+    pub file: Temporary,
     pub bytes: u64,
+    /// The part of the bytes that was in the folder before.
     pub kept_bytes: u64,
 }
 
-impl Transfer<'_, '_, '_> {
-    /// Copies all items. An item whose copy does not match the listed file is fetched once more, as a whole.
-    pub fn run(&mut self, items: &[&Item]) -> Result<Vec<(Temporary, FileName)>> {
-        let most = (self.memory_bytes / PIECE_BYTES).clamp(1, MOST_PIECES) as usize;
-        let files = items.len().min(most).clamp(1, MOST_FILES);
-        let (remote, dir, pieces) = (self.remote, self.dir, most / files);
-        let copies = several(items.len(), files, &mut self.so_far, self.progress, |number, advance| {
-            let item = items[number];
-            // The bytes of record files count as progress, and once.
-            let advance = |bytes, is_new: bool| advance(if item.is_records() && is_new { bytes } else { 0 });
-            let copy = |again| copy(remote, dir, item, again, pieces, &|bytes| advance(bytes, !again));
-            match copy(false)? {
-                Ok(copied) => Ok(copied),
-                Err(_) => copy(true)?.map_err(|e| {
-                    e.help(
-                        "it was fetched twice, and was wrong both times: the object is damaged, or dataset.json belongs \
-                         to another data set",
-                    )
-                }),
-            }
-        })?;
-        self.bytes += copies.iter().map(|copied| copied.bytes).sum::<u64>();
-        self.kept_bytes += copies.iter().map(|copied| copied.kept_bytes).sum::<u64>();
-        Ok(copies.into_iter().zip(items).map(|(copied, item)| (copied.file, item.name.clone())).collect())
-    }
-
-    /// Counts bytes of record files as done.
-    pub fn advance(&mut self, item: &Item, bytes: u64) {
-        if item.is_records() {
-            self.so_far.done += bytes;
-            self.so_far.bytes = self.so_far.done;
+/// Copies items into the folder `dir`. An item whose copy does not match the listed file is fetched once more, as a whole.
+pub(super) fn copy_all(
+    remote: &Arc<Remote>,
+    dir: &Path,
+    items: &[&Item],
+    storage: &Storage,
+    so_far: &mut Progress,
+    progress: &mut ProgressFn<'_>,
+) -> Result<Vec<Copied>> {
+    let most = (storage.memory_bytes / PIECE_BYTES).clamp(1, MOST_PIECES) as usize;
+    let files = items.len().min(most).clamp(1, MOST_FILES);
+    several(items.len(), files, so_far, progress, |number, advance| {
+        let item = items[number];
+        // The bytes of record files count as progress, and once.
+        let advance = |bytes, is_new: bool| advance(if item.is_records() && is_new { bytes } else { 0 });
+        let copy = |again| copy(remote, dir, item, again, most / files, &|bytes| advance(bytes, !again));
+        match copy(false)? {
+            Ok(copied) => Ok(copied),
+            Err(_) => copy(true)?.map_err(|e| {
+                e.help(
+                    "it was fetched twice, and was wrong both times: the object is damaged, or dataset.json belongs \
+                     to another data set",
+                )
+            }),
         }
-    }
-}
-
-/// A copy that was proven.
-struct Copied {
-    file: Temporary,
-    bytes: u64,
-    kept_bytes: u64,
+    })
 }
 
 /// Copies a file. The inner error says that the copy does not match the listed file.
@@ -109,14 +91,14 @@ fn copy(
     }
     let file = Arc::new(opening.finish()?);
     item.check_length(file.len())?;
-    let mut incoming = Incoming::open(dir, item, file.len(), from_scratch, &mut || advance(0))?;
+    let mut incoming = reopen(&dir.join(&item.name), file.len(), from_scratch, &mut || advance(0))?;
     if item.length.is_none() {
-        require_space(dir, file.len() - incoming.at)?;
+        require_space(dir, file.len() - incoming.length)?;
     }
-    let kept_bytes = incoming.at;
+    let kept_bytes = incoming.length;
     advance(kept_bytes)?;
-    let (mut requests, mut next) = (VecDeque::new(), incoming.at);
-    while incoming.at < file.len() {
+    let (mut requests, mut next) = (VecDeque::new(), incoming.length);
+    while incoming.length < file.len() {
         while requests.len() < pieces && next < file.len() {
             let end = next.saturating_add(PIECE_BYTES).min(file.len());
             requests.push_back(file.request(next..end)?);
@@ -124,75 +106,51 @@ fn copy(
         }
         let request = requests.pop_front().ok_or_else(|| Error::internal("a file without requests"))?;
         let bytes = request.wait(&mut || advance(0))?;
-        incoming.push(&bytes)?;
+        incoming.write(&bytes)?;
         advance(bytes.len() as u64)?;
     }
-    match incoming.finish(item) {
+    match finish(incoming, item) {
         Err(e) if e.kind() == ErrorKind::Format => Ok(Err(e)),
         finished => finished.map(|copied| Ok(Copied { file: copied, bytes: file.len(), kept_bytes })),
     }
 }
 
-/// A copy under its temporary name. It stays if this value is dropped. Bytes that an interrupted fetch left are read
-/// again, for the digest that proves the whole file.
-struct Incoming {
-    out: AtomicFile,
-    digest: Sha256,
-    /// Bytes in the copy so far.
-    at: u64,
+/// Continues the copy of a file of `length` bytes under its temporary name, or begins it. With `from_scratch`, it keeps nothing of
+/// an old copy. The copy stays if this value is dropped. Bytes that an interrupted fetch left are read again, for the digest that
+/// proves the whole file.
+fn reopen(path: &Path, length: u64, from_scratch: bool, tick: &mut dyn FnMut() -> Result<()>) -> Result<DigestedFile> {
+    let mut file = AtomicFile::reopen(path)?;
+    file.keep();
+    let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
+    loop {
+        let count = if from_scratch { 0 } else { file.read(&mut buffer)? };
+        if count == 0 {
+            break;
+        }
+        digest.update(&buffer[..count]);
+        at += count as u64;
+        tick()?;
+    }
+    if at > length {
+        // The bytes are of another file.
+        (digest, at) = (Sha256::new(), 0);
+    }
+    file.cut(at)?;
+    Ok(DigestedFile { file, digest, length: at })
 }
 
-impl Incoming {
-    /// Continues the copy of a file of `length` bytes, or begins it. With `from_scratch`, it keeps nothing of an old
-    /// copy.
-    pub fn open(
-        dir: &Path,
-        item: &Item,
-        length: u64,
-        from_scratch: bool,
-        tick: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Self> {
-        let mut out = AtomicFile::reopen(&dir.join(&item.name))?;
-        out.keep();
-        let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
-        loop {
-            let count = if from_scratch { 0 } else { out.read(&mut buffer)? };
-            if count == 0 {
-                break;
-            }
-            digest.update(&buffer[..count]);
-            at += count as u64;
-            tick()?;
+/// Syncs a copy to the disk, and proves it. A copy that does not match the listed file is removed.
+fn finish(mut copy: DigestedFile, item: &Item) -> Result<Temporary> {
+    copy.file.sync()?;
+    let mut temporary = copy.file.seal();
+    match item.prove(temporary.path(), copy.digest.finalize().into()) {
+        Ok(()) => {
+            temporary.keep();
+            Ok(temporary)
         }
-        if at > length {
-            // The bytes are of another file.
-            (digest, at) = (Sha256::new(), 0);
-        }
-        out.cut(at)?;
-        Ok(Incoming { out, digest, at })
-    }
-
-    /// Appends the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        self.out.write_all(bytes)?;
-        self.digest.update(bytes);
-        self.at += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Syncs the copy to the disk, and proves it. A copy that does not match the listed file is removed.
-    pub fn finish(mut self, item: &Item) -> Result<Temporary> {
-        self.out.sync()?;
-        let mut temporary = self.out.seal();
-        match item.prove(temporary.path(), self.digest.finalize().into()) {
-            Ok(()) => {
-                temporary.keep();
-                Ok(temporary)
-            }
-            Err(e) => {
-                temporary.discard();
-                Err(e)
-            }
+        Err(e) => {
+            temporary.discard();
+            Err(e)
         }
     }
 }

@@ -2,23 +2,21 @@
 //!
 //! ```text
 //! options  what is asked for, and the result
-//! local    the files of a local data set, and the proof of each while it is read
 //! place    the destination: its contents, whether the store keeps publishers apart, the commit
 //! push     from the folder to the location, several files at a time
 //! output   the output of a command that goes to object storage, by way of a scratch folder
 //! ```
 
-mod local;
 mod options;
 mod output;
 mod place;
 mod push;
 
 #[doc(hidden)]
-pub use output::{own_folder_for, remove_published};
+pub use output::own_folder_for;
 #[doc(hidden)]
 pub use place::Place;
 
-pub use options::{PushOptions, PushReport, RemoteOutput};
-pub use output::{write_remote, write_remote_parts};
+pub use options::{PushOptions, PushReport};
+pub use output::write_remote;
 pub use push::push;

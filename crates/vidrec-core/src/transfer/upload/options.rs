@@ -7,37 +7,23 @@ use serde::Serialize;
 use crate::store::disk::private;
 use crate::store::storage::{RemoteStats, Storage};
 
-/// Options of [`push`](crate::transfer::upload::push).
+/// Options of [`push`](crate::transfer::upload::push) and of [`write_remote`](crate::transfer::upload::write_remote).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PushOptions {
     /// The options for reaching the storage. Its cache is not used.
     pub storage: Storage,
     /// Replace another, existing data set. Off by default: such a data set is an error.
     pub overwrite: bool,
-}
-
-/// Options of [`write_remote`](crate::transfer::upload::write_remote).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RemoteOutput {
-    /// See [`PushOptions::storage`].
-    pub storage: Storage,
-    /// A local folder with room for the whole output. The output is written first to a folder inside it that no other
-    /// user can enter. Default `None`: `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`,
-    /// `~/.cache/vidrec`).
+    /// A local folder with room for the whole output of [`write_remote`](crate::transfer::upload::write_remote). The output is
+    /// written first to a folder inside it that no other user can enter. Default `None`: `TMPDIR`, or else the user's cache
+    /// folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
     pub scratch: Option<PathBuf>,
-    /// See [`PushOptions::overwrite`].
-    pub overwrite: bool,
 }
 
-impl RemoteOutput {
-    /// The folder in which the output is written first: [`scratch`](Self::scratch), or its default.
+impl PushOptions {
+    /// The folder in which an output is written first: [`scratch`](Self::scratch), or its default.
     pub fn scratch_folder(&self) -> PathBuf {
         self.scratch.clone().unwrap_or_else(private::for_scratch)
-    }
-
-    pub(super) fn push(&self) -> PushOptions {
-        PushOptions { storage: self.storage.clone(), overwrite: self.overwrite }
     }
 }
 

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::options::{PushReport, RemoteOutput};
-use super::place::{Place, check_store};
-use super::push::push_all;
+use super::options::{PushOptions, PushReport};
+use super::place::Place;
+use super::push::push;
 use crate::progress::ProgressFn;
 use crate::store::disk::{FolderLock, folder, private};
 use crate::store::location::is_remote;
-use crate::store::remote::Bucket;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::error::{Error, Hint, Result};
@@ -28,7 +27,7 @@ use vidrec_format::error::{Error, Hint, Result};
 /// clips. Items of `progress` are bytes of the push.
 ///
 /// ```no_run
-/// use vidrec::{Dataset, RemoteOutput, edit};
+/// use vidrec::{Dataset, PushOptions, edit};
 ///
 /// let set = Dataset::open("s3://bucket/train")?;
 /// let write = |out: &std::path::Path| {
@@ -36,7 +35,7 @@ use vidrec_format::error::{Error, Hint, Result};
 ///     edit::merge(&[set.clone()], out, &options, &mut vidrec::no_progress)
 /// };
 /// let location = "s3://bucket/other";
-/// let (edited, pushed) = vidrec::write_remote(location, &RemoteOutput::default(), write, &mut vidrec::no_progress)?;
+/// let (edited, pushed) = vidrec::write_remote(location, &PushOptions::default(), write, &mut vidrec::no_progress)?;
 /// assert_eq!(edited.clips, pushed.clips);
 /// # Ok::<(), vidrec::Error>(())
 /// ```
@@ -46,90 +45,36 @@ use vidrec_format::error::{Error, Hint, Result};
 /// The errors of `write` and of [`push`](crate::transfer::upload::push).
 pub fn write_remote<T>(
     location: impl AsRef<Path>,
-    options: &RemoteOutput,
+    options: &PushOptions,
     write: impl FnOnce(&Path) -> Result<T>,
     progress: &mut ProgressFn<'_>,
 ) -> Result<(T, PushReport)> {
-    let location = location.as_ref();
-    check_location(location)?;
-    let place = Place::open(location, &options.push())?;
-    if let Some(listing) = place.listing() {
-        remove_published(options.scratch.as_deref(), location, listing)?;
+    let (location, parent) = (location.as_ref(), options.scratch.as_deref());
+    if !is_remote(location) {
+        return Err(Error::usage("this is a local folder").file(location).help("write to it directly"));
+    }
+    let place = Place::open(location, options)?;
+    // An earlier call may have ended after it had published this, but before it had tidied up.
+    let folder = folder_for(parent, location);
+    let is_same = |listing: &[u8]| fs::read(folder.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
+    if place.listing().is_some_and(|listing| folder.join(DONE).exists() || is_same(listing)) {
+        Scratch::take(parent, location)?.remove()?;
     }
     place.check()?;
-    let what = |out: &Path| {
-        let is_there = out.join(FILE_NAME).exists();
-        Ok(if is_there { vec![(out.to_owned(), location.to_owned())] } else { Vec::new() })
-    };
-    let (written, mut reports) = within_scratch(location, options, write, what, progress)?;
-    let none = || PushReport { output: location.display().to_string(), ..PushReport::default() };
-    Ok((written, reports.pop().unwrap_or_else(none)))
-}
-
-/// Like [`write_remote`], for a `write` that makes several data sets, each in a folder. They go to folders of the
-/// same names at `location`: first all their files, then each `dataset.json`. The reports are in the order of the
-/// names.
-///
-/// # Errors
-///
-/// See [`write_remote`]. Existing data sets are found only when the names are known.
-pub fn write_remote_parts<T>(
-    location: impl AsRef<Path>,
-    options: &RemoteOutput,
-    write: impl FnOnce(&Path) -> Result<T>,
-    progress: &mut ProgressFn<'_>,
-) -> Result<(T, Vec<PushReport>)> {
-    let location = location.as_ref();
-    check_location(location)?;
-    check_store(&Bucket::open(location, &options.storage)?, &options.storage)?;
-    within_scratch(location, options, write, |out| parts(out, location), progress)
-}
-
-fn check_location(location: &Path) -> Result<()> {
-    if is_remote(location) {
-        return Ok(());
-    }
-    Err(Error::usage("this is a local folder").file(location).help("write to it directly"))
-}
-
-/// Writes to a scratch folder, pushes the data sets that `what` finds there, and removes the folder.
-fn within_scratch<T>(
-    location: &Path,
-    options: &RemoteOutput,
-    write: impl FnOnce(&Path) -> Result<T>,
-    what: impl FnOnce(&Path) -> Result<Vec<(PathBuf, PathBuf)>>,
-    progress: &mut ProgressFn<'_>,
-) -> Result<(T, Vec<PushReport>)> {
-    let scratch = Scratch::take(options.scratch.as_deref(), location)?;
+    let scratch = Scratch::take(parent, location)?;
     let out = scratch.output();
-    let done = write(&out).and_then(|written| {
-        let reports = push_all(&what(&out)?, &options.push(), progress)?;
-        Ok((written, reports))
+    let done = write(&out).and_then(|written| match out.join(FILE_NAME).exists() {
+        true => Ok((written, push(&out, location, options, progress)?)),
+        false => Ok((written, PushReport { output: location.display().to_string(), ..PushReport::default() })),
     });
-    match done {
-        Ok((written, mut reports)) => {
-            // The output is complete, so this is not an error.
-            if let (Err(e), Some(last)) = (scratch.remove(), reports.last_mut()) {
-                last.notes.push(format!("vidrec could not remove the scratch folder: {e}"));
-            }
-            Ok((written, reports))
-        }
-        Err(e) => Err(scratch.keep(e)),
-    }
-}
-
-/// The data sets in the subfolders of a folder, and their destinations.
-fn parts(out: &Path, location: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let io = |e| Error::io("list the folder", out, e);
-    let mut parts = Vec::new();
-    for entry in fs::read_dir(out).map_err(io)? {
-        let entry = entry.map_err(io)?;
-        if entry.path().join(FILE_NAME).exists() {
-            parts.push((entry.path(), location.join(entry.file_name())));
-        }
-    }
-    parts.sort();
-    Ok(parts)
+    let (written, mut report) = match done {
+        Ok(done) => done,
+        Err(e) => return Err(scratch.keep(e)),
+    };
+    // The output is complete, so this is not an error.
+    let left = scratch.remove().err();
+    report.notes.extend(left.map(|e| format!("vidrec could not remove the scratch folder: {e}")));
+    Ok((written, report))
 }
 
 /// A folder that is the same for each call with the same location, so that an interrupted call can resume there.
@@ -183,21 +128,6 @@ impl Scratch {
     }
 }
 
-/// Removes the folder of a call that ended after it had published this `dataset.json` at a location, but before it
-/// had tidied up.
-pub fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) -> Result<()> {
-    let dir = folder_for(parent, location);
-    if !dir.exists() {
-        return Ok(());
-    }
-    private::claim(&dir, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
-    let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
-    if dir.join(DONE).exists() || is_published() {
-        Scratch::take(parent, location)?.remove()?;
-    }
-    Ok(())
-}
-
 /// The folder for a location. It is created so that no other user can enter it. A folder that another user has
 /// created is refused, because its name can be guessed, and this program would write to what is in it.
 pub fn own_folder_for(parent: Option<&Path>, location: &Path) -> Result<PathBuf> {
@@ -245,7 +175,6 @@ mod tests {
             e.to_string().contains("other users own or can write to") && e.hints() == [Hint::Set("scratch")],
             "{e}"
         );
-        assert!(remove_published(Some(dir.path()), location, b"").is_err());
         assert_eq!(fs::read_dir(&chosen).unwrap().count(), 0);
         fs::remove_file(&made).unwrap();
         fs::create_dir(&made).unwrap();

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::options::{PushOptions, PushReport};
 use crate::store::remote::{Bucket, Tag};
-use crate::store::storage::Storage;
 use vidrec_format::dataset_json::{DatasetJson, FILE_NAME};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::file_name::FileName;
@@ -45,12 +44,21 @@ impl Place {
         self.listing() == Some(listing)
     }
 
-    /// Checks that objects can be written there, and that a data set may be.
+    /// Checks that a data set may be written there, and objects can be without publishers overwriting each other's.
     pub fn check(&self) -> Result<()> {
+        let location = self.bucket.location();
         if self.there.is_some() && !self.options.overwrite {
-            return Err(is_there("there is another data set here", self.bucket.location()));
+            return Err(is_there("there is another data set here", location));
         }
-        check_store(&self.bucket, &self.options.storage)
+        if self.options.storage.has_one_publisher() {
+            return self.bucket.try_to_write();
+        }
+        if self.bucket.has_conditions()? {
+            return Ok(());
+        }
+        let what = "the store does not support conditional writes, so two publishers could overwrite each other";
+        let help = "if nobody else publishes here, set the option of the storage conditional_put=disabled";
+        Err(Error::usage(what).file(location).help(help))
     }
 
     /// Turns the objects that `dataset.json` lists into a data set, in one step. Before that, it records the objects
@@ -110,19 +118,6 @@ impl Place {
         let listed = listed.iter().flat_map(DatasetJson::file_names).filter(|name| name.is_given());
         Ok((listed.cloned().chain(noted.iter().cloned()).collect(), noted))
     }
-}
-
-/// Checks that objects can be written at a location without publishers overwriting each other's.
-pub(super) fn check_store(bucket: &Bucket, storage: &Storage) -> Result<()> {
-    if storage.has_one_publisher() {
-        return bucket.try_to_write();
-    }
-    if bucket.has_conditions()? {
-        return Ok(());
-    }
-    let e = Error::usage("the store does not support conditional writes, so two publishers could overwrite each other")
-        .file(bucket.location());
-    Err(e.help("if nobody else publishes here, set the option of the storage conditional_put=disabled"))
 }
 
 fn is_there(what: &str, location: &Path) -> Error {

@@ -1,15 +1,18 @@
 //! Pushes a data set from a local folder to a location.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
-use super::local::{LocalFile, LocalSet};
 use super::options::{PushOptions, PushReport};
 use super::place::Place;
+use crate::dataset::{Io, Source, listing};
 use crate::progress::{Progress, ProgressFn};
 use crate::store::location::is_remote;
 use crate::store::remote::Bucket;
-use crate::transfer::both_ways::{several, to_continue};
-use vidrec_format::error::{Error, Result};
+use crate::transfer::both_ways::{listing_of, several, to_continue};
+use crate::transfer::fetch::{Item, items};
+use vidrec_format::dataset_json::DatasetJson;
+use vidrec_format::error::{Error, Hint, Result};
 
 /// Copies the data set in the folder `set` to `location`, in object storage.
 ///
@@ -44,98 +47,80 @@ pub fn push(
     options: &PushOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PushReport> {
-    let pairs = [(set.as_ref().to_owned(), location.as_ref().to_owned())];
-    let mut reports = push_all(&pairs, options, progress)?;
-    reports.pop().ok_or_else(|| Error::internal("a push without a report"))
-}
-
-/// Pushes several data sets, each to its location: first all files, then each `dataset.json`.
-pub(super) fn push_all(
-    pairs: &[(PathBuf, PathBuf)],
-    options: &PushOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<Vec<PushReport>> {
-    let begin = |(set, location): &(PathBuf, PathBuf)| begin(set, location, options);
-    let pushes = pairs.iter().map(begin).collect::<Result<Vec<_>>>()?;
-    let total = pushes.iter().map(|push| push.set.all_bytes()).sum();
-    let mut so_far = Progress { total: Some(total), ..Progress::default() };
-    let mut uploads = Vec::new();
-    for (number, push) in pushes.iter().enumerate() {
-        if push.is_found {
-            so_far.done += push.set.all_bytes();
-            continue;
-        }
-        let bucket = &push.place.bucket;
-        uploads.extend(push.set.files.iter().map(|file| Upload { file, bucket, set: number }));
-    }
-    let upload = |number: usize, advance: &dyn Fn(u64) -> Result<()>| upload_one(&uploads[number], advance);
-    let kept = several(uploads.len(), FILES, &mut so_far, progress, upload).map_err(|e| to_continue(e, "uploaded"))?;
-    let kept_of =
-        |set: usize| uploads.iter().zip(&kept).filter(|(upload, _)| upload.set == set).map(|(_, kept)| kept).sum();
-    pushes.iter().enumerate().map(|(number, push)| push.finish(kept_of(number))).collect()
-}
-
-/// A data set that is being pushed.
-struct Push {
-    set: LocalSet,
-    place: Place,
-    /// Whether the location has it already.
-    is_found: bool,
-}
-
-fn begin(set: &Path, location: &Path, options: &PushOptions) -> Result<Push> {
+    let location = location.as_ref();
     if !is_remote(location) {
         let e = Error::usage("this is a local folder, but vidrec pushes data sets only to object storage");
         return Err(e.file(location).help("copy the folder, or push to s3://, gs:// or az://"));
     }
-    let set = LocalSet::open(set)?;
+    let set = LocalSet::open(set.as_ref())?;
     let place = Place::open(location, options)?;
-    let is_found = place.has(&set.bytes);
-    if !is_found {
+    let bytes = set.files.iter().map(|(_, bytes)| bytes).sum();
+    let found = place.has(&set.bytes);
+    let (files, done) = if found { (&[][..], bytes) } else { (&set.files[..], 0) };
+    if !found {
         place.check()?;
     }
-    Ok(Push { set, place, is_found })
+    let mut so_far = Progress { done, total: Some(bytes), ..Progress::default() };
+    let upload = |number: usize, advance: &dyn Fn(u64) -> Result<()>| upload(&files[number], &place.bucket, advance);
+    let kept = several(files.len(), FILES, &mut so_far, progress, upload).map_err(|e| to_continue(e, "uploaded"))?;
+    if !found {
+        place.commit(&set.bytes).map_err(|e| to_continue(e, "uploaded"))?;
+    }
+    let mut report = PushReport {
+        output: location.display().to_string(),
+        clips: set.json.clips,
+        frames: set.json.frames,
+        shards: set.json.shards.len() as u64,
+        bytes,
+        kept_bytes: done + kept.iter().sum::<u64>(),
+        found,
+        ..PushReport::default()
+    };
+    // This also tidies up after an earlier push that was killed before it did.
+    place.tidy(&set.json, &mut report);
+    report.remote = place.bucket.stats();
+    Ok(report)
 }
 
-impl Push {
-    fn finish(&self, kept_bytes: u64) -> Result<PushReport> {
-        let Push { set, place, is_found } = self;
-        let mut report = PushReport {
-            output: place.bucket.location().display().to_string(),
-            clips: set.json.clips,
-            frames: set.json.frames,
-            shards: set.json.shards.len() as u64,
-            bytes: set.all_bytes(),
-            kept_bytes: if *is_found { set.all_bytes() } else { kept_bytes },
-            found: *is_found,
-            ..PushReport::default()
-        };
-        if !is_found {
-            place.commit(&set.bytes).map_err(|e| to_continue(e, "uploaded"))?;
+/// A data set in a local folder.
+struct LocalSet {
+    /// The bytes of its `dataset.json`.
+    bytes: Vec<u8>,
+    json: DatasetJson,
+    /// Its files with their lengths.
+    files: Vec<(Item, u64)>,
+}
+
+impl LocalSet {
+    /// Reads the `dataset.json` in a folder, or the one that `path` names, and checks that the
+    /// listed files exist and have their lengths.
+    fn open(path: &Path) -> Result<Self> {
+        if is_remote(path) {
+            let e = Error::usage("vidrec can push only data sets on this machine").file(path);
+            return Err(e.help("fetch it first"));
         }
-        // This also tidies up after an earlier push that was killed before it did.
-        place.tidy(&set.json, &mut report);
-        report.remote = place.bucket.stats();
-        Ok(report)
+        let listing = listing_of(path, "pushes")?;
+        let (bytes, json) = listing::read_bytes(&listing, &Source::Local(Io::Map))?;
+        let with_length = |item: Item| {
+            let found = fs::metadata(&item.location).map_err(|e| Error::io("open the file", &item.location, e));
+            let length = found.map(|found| found.len());
+            let proven = length.and_then(|length| item.check_length(length).map(|()| length));
+            Ok((item, proven.map_err(|e| e.hint(Hint::Verify))?))
+        };
+        let files = items(&listing, &json).into_iter().map(with_length).collect::<Result<_>>()?;
+        Ok(LocalSet { bytes, json, files })
     }
 }
 
 /// The number of files at a time. A long file has several requests at a time by itself.
 const FILES: usize = 4;
-/// A file and its destination.
-#[derive(Clone, Copy)]
-struct Upload<'a> {
-    pub file: &'a LocalFile,
-    pub bucket: &'a Bucket,
-    /// The number of its data set, if there are several.
-    pub set: usize,
-}
 
 /// Uploads a file. Returns how many of its bytes were at the location already.
-fn upload_one(upload: &Upload<'_>, advance: &dyn Fn(u64) -> Result<()>) -> Result<u64> {
-    let Upload { file, bucket, .. } = *upload;
-    if file.has_own_name() && bucket.look(file.name())?.is_some_and(|bytes| bytes == file.bytes) {
-        return advance(file.bytes).map(|()| file.bytes);
+fn upload((file, bytes): &(Item, u64), bucket: &Bucket, advance: &dyn Fn(u64) -> Result<()>) -> Result<u64> {
+    // The name is unique to the contents, so an object of this name and length is this file.
+    if file.has_digits() && bucket.look(&file.name)? == Some(*bytes) {
+        return advance(*bytes).map(|()| *bytes);
     }
-    bucket.upload(file.name(), file.path(), &|sha256| file.prove(sha256), &mut |bytes| advance(bytes)).map(|()| 0)
+    let prove = |sha256| file.prove(&file.location, sha256).map_err(|e| e.hint(Hint::Verify));
+    bucket.upload(&file.name, &file.location, &prove, &mut |bytes| advance(bytes)).map(|()| 0)
 }
