@@ -102,8 +102,6 @@ pub use vidrec_core::dataset::{
     Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, FailedSource, Fingerprint, Frame, Io, Leftover,
     OpenOptions, Stats, Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
 };
-#[doc(hidden)]
-pub use vidrec_core::loader::{PlanSizes, TilePlan};
 pub use vidrec_core::loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, JpegBatch, JpegFrame,
@@ -111,6 +109,8 @@ pub use vidrec_core::loader::{
     OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize, SourceCount, Start, TrackAnchor,
     TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
+#[doc(hidden)]
+pub use vidrec_core::loader::{PlanSizes, TilePlan};
 pub use vidrec_core::progress::{Progress, ProgressFn, no_progress};
 pub use vidrec_core::stop::stoppable;
 pub use vidrec_core::store::disk::sigbus::lost_pages;

@@ -149,24 +149,3 @@ fn time(time: Duration) -> String {
         seconds => format!("{} d", seconds / 86_400),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_says_counts_and_failures() {
-        let text = |items, progress| {
-            let mut display = Display::new(false, QUIET, items);
-            display.update(&progress);
-            display.text()
-        };
-        let videos = |done, failed| Progress { done, total: Some(12_000), failed, ..Progress::default() };
-        assert_eq!(text("videos", Progress::default()), "0 videos");
-        assert_eq!(text("videos", videos(0, 0)), "0 of 12,000 videos");
-        // The work of an earlier run says nothing about the speed.
-        assert_eq!(text("videos", videos(1500, 2)), "1,500 of 12,000 videos, 2 skipped");
-        assert_eq!(text("bytes", Progress { done: 3_000_000, ..Progress::default() }), "3.0 MB");
-        assert_eq!([5, 600, 7200].map(|seconds| time(Duration::from_secs(seconds))), ["5 s", "10 min", "2 h 0 min"]);
-    }
-}

@@ -130,26 +130,3 @@ fn page_clip(sets: &[NamedSet], id: ClipId, size: StripSize, decoder: &mut Resul
     let jpeg = strip.as_ref().map_or_else(String::new, |strip| STANDARD.encode(&strip.jpeg));
     Ok(PageClip { id, facts: in_script(&facts::exported(id.set, &clip, strip)?)?, strip: jpeg })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn labels(of: impl IntoIterator<Item = u32>) -> Labels {
-        of.into_iter().map(Some).collect()
-    }
-
-    #[test]
-    fn each_class_has_its_turn_and_all_clips_are_chosen_once_if_there_is_room() {
-        let one = [labels((0..1000).map(|i| if i < 990 { 0 } else { 1 + i % 5 }))];
-        let chosen = by_worth(&one, &[], 18, 0);
-        let of = |label: u32| chosen.iter().filter(|c| one[0][c.clip as usize] == Some(label)).count();
-        assert_eq!((chosen.len(), of(0), of(1), of(5)), (18, 8, 2, 2));
-        assert_eq!(by_worth(&one, &[], 12, 0), chosen[..12]);
-        assert_ne!(by_worth(&one, &[], 18, 1), chosen);
-        let two = [labels((0..50).map(|i| i % 3)), labels((0..20).map(|i| i % 7))];
-        let chosen: HashSet<ClipId> = by_worth(&two, &[], 1000, 5).into_iter().collect();
-        assert_eq!(chosen.len(), 70);
-        assert!(by_worth(&two, &[], 0, 5).is_empty());
-    }
-}

@@ -143,33 +143,3 @@ fn piece(set: &NamedSet, number: usize, first: u64) -> Result<Answer> {
     }
     Ok(Answer { kind: "application/x-ndjson", bytes })
 }
-
-#[cfg(test)]
-mod tests {
-    use vidrec_core::dataset::writer::{Writer, WriterOptions};
-
-    use super::*;
-
-    #[test]
-    fn names_stay_text() {
-        let folder = tempfile::tempdir().unwrap();
-        Writer::create(folder.path().join("a"), WriterOptions::default()).unwrap().finish().unwrap();
-        let set = vidrec_core::dataset::Dataset::open(folder.path().join("a")).unwrap();
-        let site = Site::new(vec![NamedSet { name: "</script><b>".into(), set }], None, None).unwrap();
-        let page = String::from_utf8(site.answer("").unwrap().unwrap().bytes).unwrap();
-        assert!(!page.contains("</script><b>") && page.contains("<title>&lt;/script&gt;&lt;b&gt;</title>"));
-        for path in [
-            "0",
-            "1/0.json",
-            "0/0.json",
-            "0/0/0.jpg",
-            "0/clips/0",
-            "0/-1.json",
-            "0/+1/0.jpg",
-            "x",
-            "0/../overview.json",
-        ] {
-            assert!(site.answer(path).unwrap().is_none(), "{path}");
-        }
-    }
-}

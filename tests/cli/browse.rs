@@ -72,12 +72,6 @@ impl Drop for Server {
     }
 }
 
-/// The name of the only file of a data set with this ending.
-fn file(set: &Path, ending: &str) -> PathBuf {
-    let is_it = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
-    fs::read_dir(set).unwrap().map(|entry| entry.unwrap().path()).find(is_it).unwrap()
-}
-
 fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
@@ -192,7 +186,7 @@ fn nothing_else_is_served_and_nobody_else_is_answered() {
     let (temp, set) = common::set(2, 1, (96, 64));
     fs::write(set.join("secret.txt"), "secret").unwrap();
     let server = Server::of(&[name(&set)], temp.path());
-    let index = file(&set, "vidx");
+    let index = common::names::file(&set, "shard-00000.vidx");
     for path in [
         "0/secret.txt",
         "0/../0/0.json",
@@ -201,6 +195,7 @@ fn nothing_else_is_served_and_nobody_else_is_answered() {
         "1/0.json",
         "0/2.json",
         "0/-1.json",
+        "0/+1/0.jpg",
         "0/00000000000000000000000000000000000000001x.json",
         "0/0/1.jpg",
         "0/0/audio.wav",

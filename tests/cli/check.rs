@@ -21,6 +21,7 @@ struct Look {
 }
 
 const PLAIN: Look = Look { size: (160, 128), quality: 90, mirrored: false };
+const SMALL: Look = Look { size: (96, 72), quality: 40, ..PLAIN };
 
 /// A JPEG of a picture, given as the luma at each place from 0 to 1.
 fn picture(look: Look, luma: impl Fn(f64, f64) -> f64) -> Vec<u8> {
@@ -60,6 +61,15 @@ fn scene(seed: u64, time: f64) -> impl Fn(f64, f64) -> f64 {
 
 fn moving(seed: u64, look: Look) -> Vec<Vec<u8>> {
     (0..8).map(|t| picture(look, scene(seed, f64::from(t)))).collect()
+}
+
+/// Half of one scene and half of another.
+fn cut() -> Vec<Vec<u8>> {
+    moving(9, PLAIN).into_iter().take(5).chain(moving(11, PLAIN).into_iter().take(3)).collect()
+}
+
+fn black() -> Vec<Vec<u8>> {
+    vec![picture(PLAIN, |_, _| 0.0); 8]
 }
 
 struct Made {
@@ -173,8 +183,6 @@ fn what_is_planted_in_a_clip_is_found() {
     };
     let mut stalled = moving(8, PLAIN);
     (3..6).for_each(|t| stalled[t] = stalled[2].clone());
-    let mut cut = moving(9, PLAIN);
-    cut.splice(5.., moving(11, PLAIN).into_iter().take(3));
     let bright = |t: u64| picture(PLAIN, move |x, y| if y < 0.7 { 255.0 } else { scene(16, t as f64)(x, y) });
     let night = |t: u64| picture(PLAIN, move |x, y| scene(12, t as f64)(x, y) / 8.0 + 12.0);
     let clips = [
@@ -184,7 +192,7 @@ fn what_is_planted_in_a_clip_is_found() {
         clip("bright.mp4", 0, (0..8).map(bright).collect()),
         clip("frozen.mp4", 0, (0..8).map(noisy).collect()),
         clip("stalled.mp4", 0, stalled),
-        clip("cut.mp4", 0, cut),
+        clip("cut.mp4", 0, cut()),
         Made {
             attributes: json!({"video": {"decode_errors": 2, "first_error": "no frame!"}}),
             ..clip("faulty.mp4", 0, moving(13, PLAIN))
@@ -222,7 +230,6 @@ fn what_is_planted_in_a_clip_is_found() {
 #[test]
 fn duplicates_leaks_and_conflicting_labels_are_found() {
     let place = Place::new();
-    let small = Look { size: (96, 72), quality: 40, ..PLAIN };
     let mirrored = Look { mirrored: true, quality: 75, ..PLAIN };
     let train = set(
         &place,
@@ -230,12 +237,12 @@ fn duplicates_leaks_and_conflicting_labels_are_found() {
         &[
             clip("a.mp4", 0, moving(1, PLAIN)),
             clip("b.mp4", 1, moving(2, PLAIN)),
-            clip("a-again.mp4", 0, moving(1, small)),
+            clip("a-again.mp4", 0, moving(1, SMALL)),
             clip("c.mp4", 2, moving(3, PLAIN)),
             clip("d.mp4", 2, moving(4, PLAIN)),
             // Black clips are found as such, and not as duplicates.
-            clip("black.mp4", 0, vec![picture(PLAIN, |_, _| 0.0); 8]),
-            clip("black-too.mp4", 0, vec![picture(PLAIN, |_, _| 0.0); 8]),
+            clip("black.mp4", 0, black()),
+            clip("black-too.mp4", 0, black()),
         ],
     );
     let val = set(
@@ -243,7 +250,7 @@ fn duplicates_leaks_and_conflicting_labels_are_found() {
         "val",
         &[
             clip("x.mp4", 1, moving(20, PLAIN)),
-            clip("leaked.mp4", 2, moving(3, small)),
+            clip("leaked.mp4", 2, moving(3, SMALL)),
             clip("mirrored.mp4", 1, moving(4, mirrored)),
             clip("y.mp4", 1, moving(21, PLAIN)),
         ],
@@ -295,7 +302,6 @@ fn any_number_of_threads_gives_the_same_report() {
 #[test]
 fn findings_make_the_round_trip_through_a_list() {
     let place = Place::new();
-    let black = || vec![picture(PLAIN, |_, _| 0.0); 8];
     set(
         &place,
         "train",
@@ -326,19 +332,16 @@ fn findings_make_the_round_trip_through_a_list() {
 #[test]
 fn a_list_names_what_nobody_misses() {
     let place = Place::new();
-    let small = Look { size: (96, 72), quality: 40, ..PLAIN };
-    let mut cut = moving(9, PLAIN);
-    cut.splice(5.., moving(11, PLAIN).into_iter().take(3));
     set(
         &place,
         "set",
         &[
-            clip("cut.mp4", 0, cut),
-            clip("small.mp4", 0, moving(1, small)),
+            clip("cut.mp4", 0, cut()),
+            clip("small.mp4", 0, moving(1, SMALL)),
             clip("large.mp4", 0, moving(1, PLAIN)),
             clip("run.mp4", 0, moving(2, PLAIN)),
             clip("walk.mp4", 1, moving(2, PLAIN)),
-            clip("black.mp4", 0, vec![picture(PLAIN, |_, _| 0.0); 8]),
+            clip("black.mp4", 0, black()),
         ],
     );
     let listed = |options: &str| {

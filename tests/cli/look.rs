@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 
 use crate::common;
@@ -48,22 +47,6 @@ fn completions_name_every_subcommand() {
 }
 
 #[test]
-fn classes_are_counted_by_label() {
-    let class = |label: Value, class: &str, n: u64| json!({"label": label, "class": class, "clips": n, "frames": n});
-    let of = |classes: &[&str], clips: &[(&str, Option<u32>, &str)], expected: Value| {
-        let place = place(classes, clips);
-        assert_eq!(place.json("inspect set --stats", 0)["classes"], expected);
-        place.text("inspect set --stats", 0)
-    };
-    let clips = [("a", Some(2), "jump"), ("b", None, ""), ("c", Some(2), "jump")];
-    let labels = [(Value::Null, "", 1), (0.into(), "run", 0), (1.into(), "walk", 0), (2.into(), "jump", 2)];
-    let expected = labels.map(|(label, name, n)| class(label, name, n)).to_vec().into();
-    let text = of(&["run", "walk", "jump"], &clips, expected);
-    assert!(text.contains("\nclips by class\n  2  jump\n  1  (no label)\n  0  run\n"), "{text}");
-    of(&[], &[("a", Some(7), ""), ("b", Some(3), "")], json!([class(3.into(), "", 1), class(7.into(), "", 1)]));
-}
-
-#[test]
 fn a_table_of_changes_has_some_thousand_columns_at_most() {
     let place = place(&["run"], &[("a", Some(0), "run")]);
     let columns: String = (0..5000).map(|i| format!(",c{i}")).collect();
@@ -73,16 +56,6 @@ fn a_table_of_changes_has_some_thousand_columns_at_most() {
         assert!(place.error(&format!("subset set --changes {table}.csv -o out"), 1).contains(why), "{table}");
         assert!(!place.at("out").exists());
     }
-}
-
-#[test]
-fn frames_are_exported_as_they_are_stored() {
-    let place = place(&[], &[("a", None, ""), ("b", None, ""), ("c", None, "")]);
-    place.run("export frames set --clips 2,1 -o files", 0);
-    let set = vidrec::Dataset::open(place.at("set")).unwrap();
-    let stored = set.clip(2).unwrap().frame(0).unwrap();
-    assert_eq!(fs::read(place.at("files/000002/000.jpg")).unwrap(), stored.jpeg());
-    assert_eq!(fs::read_dir(place.at("files")).unwrap().count(), 3, "two clips and vidrec.json");
 }
 
 #[test]

@@ -73,6 +73,16 @@ pub fn loader(dir: &Path, options: LoaderOptions) -> Loader {
     Loader::new(&Dataset::open(dir).unwrap(), options).unwrap()
 }
 
+/// The sources of all clips.
+pub fn sources(set: &Dataset) -> Vec<String> {
+    set.clips().map(|clip| clip.unwrap().source().unwrap()).collect()
+}
+
+/// The clips of a batch that count.
+pub fn counted(batch: &Batch) -> Vec<u64> {
+    batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&clip, _)| clip).collect()
+}
+
 /// The batches of an epoch, each made when it is asked for.
 pub fn one_by_one(loader: &Loader, epoch: u64) -> impl Iterator<Item = Result<Batch>> + use<> {
     let loader = loader.clone();

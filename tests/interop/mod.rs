@@ -207,37 +207,6 @@ fn records_of_other_programs_come_in() {
     assert_eq!(report.unwrap().clips, 2);
 }
 
-#[cfg(unix)]
-#[test]
-fn names_that_are_not_utf8_stay_apart() {
-    use std::os::unix::ffi::OsStrExt;
-    let dir = tempfile::tempdir().unwrap();
-    let names = [&b"run/x\xfe"[..], b"run/x\xff", b"j\xe9/y", br"j\xE9/y"];
-    for (n, name) in (0..).zip(names) {
-        let folder = dir.path().join("in").join(std::ffi::OsStr::from_bytes(name));
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("0.jpg"), jpeg(n)).unwrap();
-    }
-    let (root, out) = (dir.path().join("in"), dir.path().join("out"));
-    import_frames(&root, &out).unwrap();
-    let set = Dataset::open(&out).unwrap();
-    let mut found: Vec<(String, String, Vec<u8>)> = Vec::new();
-    for clip in set.clips() {
-        let clip = clip.unwrap();
-        assert_eq!(clip.frame_count(), 1, "folders are not taken for one");
-        let jpeg = clip.frame(0).unwrap().jpeg().to_vec();
-        found.push((clip.source().unwrap(), clip.class().unwrap(), jpeg));
-    }
-    found.sort();
-    let expected = [
-        (r"j\x5CxE9/y", r"j\x5CxE9", 3),
-        (r"j\xE9/y", r"j\xE9", 2),
-        (r"run/x\xFE", "run", 0),
-        (r"run/x\xFF", "run", 1),
-    ];
-    assert_eq!(found, expected.map(|(source, class, n)| (source.to_owned(), class.to_owned(), jpeg(n))));
-}
-
 /// A test vector, because no command writes such a set.
 #[test]
 fn repair_takes_records_of_another_program_by_the_entries_of_their_index() {

@@ -4,21 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::names::file;
-use vidrec::jpeg::Encoder;
-use vidrec::{
-    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, VerifyOptions, Writer, WriterOptions, verify,
-};
-
-/// A small picture that depends on `n`.
-fn jpeg(width: u32, height: u32, n: u32) -> Vec<u8> {
-    let mut picture = Planes::new(width, height).unwrap();
-    for (i, y) in picture.y.iter_mut().enumerate() {
-        *y = (i as u32 * 7 + n * 31) as u8;
-    }
-    let mut out = Vec::new();
-    Encoder::new(90).unwrap().encode(&picture, &mut out).unwrap();
-    out
-}
+use crate::common::{jpeg, sources};
+use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, VerifyOptions, Writer, WriterOptions, verify};
 
 fn clip(label: u32, source: &str) -> ClipInfo {
     let class = ["run", "jump"][label as usize].to_owned();
@@ -46,7 +33,7 @@ fn options() -> WriterOptions {
 fn write(dir: &Path, frame_counts: &[u32]) {
     let mut writer = Writer::create(dir, options()).unwrap();
     for (c, &count) in (0..).zip(frame_counts) {
-        let jpegs: Vec<_> = (0..count).map(|t| jpeg(32, 16, c * 10 + t)).collect();
+        let jpegs: Vec<_> = (0..count).map(|t| jpeg((32, 16), c * 10 + t)).collect();
         let frames: Vec<_> = (0..)
             .zip(&jpegs)
             .map(|(t, jpeg)| FrameData { jpeg, pts: i64::from(t) * 5 - 2, source_index: Some(t * 4) })
@@ -81,7 +68,7 @@ fn what_is_written_is_read() {
         for (t, frame) in (0..).zip(clip.frames()) {
             let frame = frame.unwrap();
             frame.check().unwrap();
-            assert_eq!(frame.jpeg(), jpeg(32, 16, c as u32 * 10 + t));
+            assert_eq!(frame.jpeg(), jpeg((32, 16), c as u32 * 10 + t));
             assert_eq!((frame.pts(), frame.source_index()), (i64::from(t) * 5 - 2, Some(t * 4)));
             assert_eq!(frame.pts_seconds(), (f64::from(t) * 5.0 - 2.0) / 25.0);
         }
@@ -118,7 +105,7 @@ fn a_set_is_replaced_only_when_asked() {
     assert_eq!(refused.kind(), ErrorKind::Usage);
     assert_eq!(refused.hints(), [vidrec::Hint::Overwrite], "{refused}");
     let before = Dataset::open(&dir).unwrap();
-    let picture = jpeg(32, 16, 99);
+    let picture = jpeg((32, 16), 99);
     let frames = [FrameData { jpeg: &picture, pts: 0, source_index: None }];
     let mut writer = Writer::create(&dir, WriterOptions { overwrite: true, ..options() }).unwrap();
     writer.append(&clip(0, "new"), &frames).unwrap();
@@ -132,7 +119,7 @@ fn a_set_is_replaced_only_when_asked() {
 #[test]
 fn clips_that_make_no_sense_are_refused_and_the_writer_goes_on() {
     let temp = tempfile::tempdir().unwrap();
-    let picture = jpeg(32, 16, 0);
+    let picture = jpeg((32, 16), 0);
     let frame = FrameData { jpeg: &picture, pts: 0, source_index: None };
     let mut writer = Writer::create(temp.path(), options()).unwrap();
     let good = clip(0, "a");
@@ -154,7 +141,7 @@ fn clips_that_make_no_sense_are_refused_and_the_writer_goes_on() {
 fn frames_that_hold_the_magic_stay_in_one_part() {
     let temp = tempfile::tempdir().unwrap();
     // A comment segment that holds RecordIO's magic at each alignment in turn.
-    let plain = jpeg(32, 16, 0);
+    let plain = jpeg((32, 16), 0);
     for shift in 0..4usize {
         let mut comment = vec![0xff, 0xfe, 0, (2 + shift + 8) as u8];
         comment.extend(std::iter::repeat_n(b'x', shift));
@@ -298,11 +285,6 @@ fn read_all(dir: &Path) {
             }
         }
     }
-}
-
-/// The sources of a data set's clips.
-fn sources(set: &Dataset) -> Vec<String> {
-    set.clips().map(|clip| clip.unwrap().source().unwrap()).collect()
 }
 
 #[test]

@@ -13,7 +13,8 @@ use vidrec::{
 };
 
 use crate::common::jpeg;
-use crate::common::rich::Rich;
+use crate::common::names::file;
+use crate::common::rich::{Rich, assert_verifies};
 
 fn frames(count: u32, seed: u32) -> Vec<Vec<u8>> {
     (0..count).map(|t| jpeg((16, 16), seed * 100 + t)).collect()
@@ -109,8 +110,7 @@ fn said(set: &Dataset) -> Vec<(String, Vec<String>)> {
 }
 
 fn verified(path: &Path) -> Dataset {
-    let report = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut no_progress).unwrap();
-    assert!(report.ok, "{:#?}", report.problems);
+    assert_verifies(path);
     Dataset::open(path).unwrap()
 }
 
@@ -336,21 +336,12 @@ fn tracks_that_differ_are_refused_by_name() {
     assert_eq!(concatenated.unwrap_err().rule(), Some("dataset-tracks"));
 }
 
-fn file(dir: &Path, shard: usize, ending: &str) -> PathBuf {
-    let names = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
-    let stem = format!("shard-{shard:05}-");
-    let is_it = |path: &PathBuf| {
-        path.extension().is_some_and(|e| e == ending) && path.file_name().unwrap().to_str().unwrap().starts_with(&stem)
-    };
-    names.into_iter().find(is_it).unwrap()
-}
-
 #[test]
 fn a_single_shard_has_its_tracks() {
     let dir = tempfile::tempdir().unwrap();
     let path = set(&dir.path().join("set"));
     for ending in ["vidx", "rec"] {
-        let shard = Dataset::open(file(&path, 1, ending)).unwrap();
+        let shard = Dataset::open(file(&path, &format!("shard-00001.{ending}"))).unwrap();
         assert_eq!(shard.clip(1).unwrap().tracks().unwrap().all().unwrap().len(), 5);
     }
     // As a version that knows no tracks lists it.
@@ -377,7 +368,7 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     fs::remove_file(path.join("dataset.json")).unwrap();
     let other = dir.path().join("other");
     Rich::default().write(&other);
-    fs::copy(file(&path, 0, "vtrk"), other.join("shard-00000-0123456789ab.vtrk")).unwrap();
+    fs::copy(file(&path, "shard-00000.vtrk"), other.join("shard-00000-0123456789ab.vtrk")).unwrap();
     fs::remove_file(other.join("dataset.json")).unwrap();
     assert!(vidrec::repair(&other, &options, &mut no_progress).unwrap().lost_nothing());
     assert!(Dataset::open(&saved).unwrap().tracks().unwrap().is_empty());
@@ -385,13 +376,13 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     assert_eq!(said(&verified(&saved)), all);
     fs::write(path.join("dataset.json"), listing).unwrap();
     // A lost index: the listing still says which track file there is.
-    fs::remove_file(file(&path, 0, "vidx")).unwrap();
+    fs::remove_file(file(&path, "shard-00000.vidx")).unwrap();
     let report = repair();
     assert_eq!((report.saved, report.lost.len()), (4, 0), "{report:#?}");
     let tracks: Vec<_> = said(&verified(&saved)).into_iter().flat_map(|clip| clip.1).collect();
     assert_eq!(tracks.len(), all.iter().flat_map(|clip| &clip.1).count());
     // A damaged value of the first track that the last clip has.
-    let track_file = file(&path, 1, "vtrk");
+    let track_file = file(&path, "shard-00001.vtrk");
     let mut bytes = fs::read(&track_file).unwrap();
     let at = bytes.windows(8).position(|w| *w == [5.0f32, 6.0].map(f32::to_le_bytes).concat()[..]).unwrap();
     bytes[at] ^= 1;
@@ -424,7 +415,7 @@ fn damage_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let path = set(&dir.path().join("set"));
     let all = said(&Dataset::open(&path).unwrap());
-    let track_file = file(&path, 1, "vtrk");
+    let track_file = file(&path, "shard-00001.vtrk");
     let whole = fs::read(&track_file).unwrap();
     let saved = dir.path().join("saved");
     let options = RepairOptions { output: Some(saved.clone()), overwrite: true };

@@ -36,8 +36,7 @@ fn pictures_that_are_not_resized_are_the_decoders_pixels() {
     }
 }
 
-/// The kernel's own tests compare it with Pillow; this one takes the whole way, from the file on, for a JPEG whose
-/// chroma has full resolution.
+/// The whole way, from the file on, for a JPEG whose chroma has full resolution.
 #[test]
 fn resized_pictures_are_those_of_an_independent_resize() {
     let file = |name: &str| std::fs::read(format!("{}/tests/data/jpeg/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
@@ -107,40 +106,6 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
     distinct.sort_unstable();
     distinct.dedup();
     assert_eq!(distinct.len(), 2, "straight and mirrored");
-}
-
-#[test]
-fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
-    let (_folder, dir) = set(11, 1, (16, 16));
-    for (last, expected) in [(LastBatch::Keep, 11), (LastBatch::Pad, 11), (LastBatch::Drop, 8), (LastBatch::Wrap, 12)] {
-        for e in 0..3 {
-            let mut clips = Vec::new();
-            for rank in 0..2 {
-                let o = LoaderOptions { last, rank: (rank, 2), ..augmented(2, (8, 8)) };
-                let loader = loader(&dir, o);
-                let batches = epoch(&loader, e);
-                assert_eq!(batches.len() as u64, loader.batches_per_epoch());
-                assert_eq!(batches.len(), if last == LastBatch::Drop { 2 } else { 3 });
-                let on_all_ranks = batches.iter().map(|batch| batch.clips_on_all_ranks).collect::<Vec<_>>();
-                let of_last = match last {
-                    LastBatch::Keep | LastBatch::Pad => vec![3],
-                    LastBatch::Wrap => vec![4],
-                    _ => vec![],
-                };
-                assert_eq!(on_all_ranks, [vec![4, 4], of_last].concat(), "{last}");
-                for (k, batch) in batches.into_iter().enumerate() {
-                    let n = if last == LastBatch::Keep && k == 2 && rank == 1 { 1 } else { 2 };
-                    assert_eq!((batch.clips.len(), batch.labels.len(), batch.mask.len()), (n, n, n));
-                    assert_eq!((batch.shape()[0], batch.u8().unwrap().len()), (n, n * 3 * 8 * 8));
-                    clips.extend(batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&c, _)| c));
-                }
-            }
-            assert_eq!(clips.len(), expected, "{last:?}");
-            clips.sort_unstable();
-            clips.dedup();
-            assert_eq!(clips.len(), expected.min(11), "{last:?}");
-        }
-    }
 }
 
 /// Every default: no clip is repeated, and the pictures of a smaller batch are those of a full one.
@@ -219,24 +184,6 @@ fn frames_of_several_sizes_and_kinds_fit_one_batch() {
             assert!(picture[..256] == picture[256..512] && picture[..256] == picture[512..], "gray is gray");
         }
     }
-}
-
-#[test]
-fn clips_of_several_lengths_need_the_option_frames() {
-    let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
-    let (_folder, dir) = write(&[clip(5), clip(2), clip(9)], (16, 16));
-    let set = Dataset::open(&dir).unwrap();
-    let e = Loader::new(&set, options(3, (16, 16))).expect_err("an error");
-    assert!(e.clip() == Some(1) && e.to_string().contains("expected 5, found 2"), "{e}");
-    let o = LoaderOptions { frames: Frames::uniform(3), ..options(3, (16, 16)) };
-    let batch = loader(&dir, o).batch(0, 0).unwrap();
-    // `sampler::uniform`: 0 2 4 of five, 0 1 1 of two, 1 4 7 of nine; equal frames in all clips are equal pictures.
-    let pictures: Vec<_> = batch.u8().unwrap().chunks(768).collect();
-    assert_eq!(pictures[0], pictures[3]);
-    assert_eq!(pictures[4], pictures[5]);
-    assert_eq!(pictures[2], pictures[7]);
-    assert_eq!(pictures[4], pictures[6]);
-    assert_ne!(pictures[0], pictures[1]);
 }
 
 #[test]

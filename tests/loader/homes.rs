@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{jpeg, loader, options, set, write};
+use crate::common::{counted, jpeg, loader, options, set, write};
 use vidrec::order::Order;
 use vidrec::{Batching, Dataset, Frames, Loader, LoaderOptions, LoaderState};
 
@@ -16,11 +16,7 @@ fn homes(homes: Option<u32>, exchange: f64, (batch_size, rank, world_size): (u32
 
 /// Clips that count of some batches of an epoch.
 fn clips(loader: &Loader, epoch: u64, batches: std::ops::Range<u64>) -> Vec<u64> {
-    let batches = batches.map(|k| loader.batch(epoch, k).unwrap());
-    batches
-        .flat_map(|batch| batch.clips.into_iter().zip(batch.mask).filter(|(_, counts)| *counts))
-        .map(|(c, _)| c)
-        .collect()
+    batches.flat_map(|k| counted(&loader.batch(epoch, k).unwrap())).collect()
 }
 
 fn epoch(loader: &Loader, epoch: u64) -> BTreeSet<u64> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{loader, options, set};
+use crate::common::{counted, loader, options, set};
 use vidrec::order::{Order, Weights};
 use vidrec::{Crop, Dataset, Dtype, Frames, LastBatch, Loader, LoaderOptions, LoaderState, Prefetch};
 
@@ -18,16 +18,13 @@ fn shuffled(batch_size: u32, rank: u32, world_size: u32) -> LoaderOptions {
     }
 }
 
-/// Clips of batch `k` that count.
-fn clips(loader: &Loader, epoch: u64, k: u64) -> Vec<u64> {
-    let batch = loader.batch(epoch, k).unwrap();
-    batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&clip, _)| clip).collect()
-}
-
 /// All clips that count from a loader's first epoch to the end of epoch 1, in order.
 fn rest(loader: &Loader) -> Vec<u64> {
     let batches = |epoch| (0..loader.batches_in(epoch)).map(move |k| (epoch, k));
-    (loader.first_epoch()..2).flat_map(batches).flat_map(|(epoch, k)| clips(loader, epoch, k)).collect()
+    (loader.first_epoch()..2)
+        .flat_map(batches)
+        .flat_map(|(epoch, k)| counted(&loader.batch(epoch, k).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -66,7 +63,7 @@ fn a_run_goes_on_with_other_ranks_and_batch_sizes_and_gives_each_clip_once() {
             let resume = |rank| Loader::resume(&set, shuffled(batch_size, rank, world), &state).unwrap();
             let ranks: Vec<Loader> = (0..world).map(resume).collect();
             let stop = ranks[0].batches_in(0).min(stop_after);
-            (0..stop).for_each(|k| ranks.iter().for_each(|rank| seen.extend(clips(rank, 0, k))));
+            (0..stop).for_each(|k| ranks.iter().for_each(|rank| seen.extend(counted(&rank.batch(0, k).unwrap()))));
             assert!(ranks.iter().all(|rank| rank.state(0, stop) == ranks[0].state(0, stop)), "one state for all");
             state = ranks[0].state(0, stop);
         }
@@ -91,7 +88,7 @@ fn batches_made_ahead_do_not_count_as_used() {
         let loader = Loader::resume(&set, shuffled(4, 0, 1), &state).unwrap();
         for batch in loader.iter(loader.first_epoch()..2).unwrap().take(3) {
             let batch = batch.unwrap();
-            seen.extend(batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&clip, _)| clip));
+            seen.extend(counted(&batch));
             state = batch.state();
         }
     }

@@ -224,6 +224,15 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
         ("a=a,frames", json!("nine.npy"), &t, &["nine.npy", "expected 10 values", "found 9"][..]),
         ("a=a,rate=10", json!("nine.npy"), &t, &[]),
         ("a=a,rate=10,tolerance=0.05", json!("nine.npy"), &t, &["shorter than the video", "0 to 1 s", "9 values"]),
+        ("a=a,rate=10,tolerance=0.05,partial", json!("nine.npy"), &t, &[]),
+        (
+            "a=a,spans",
+            json!([[0.1, 0.2, "x"], [0.9, 1.6, "y"]]),
+            &t,
+            &["outside the video", "value 1 from 0.9 to 1.6 s"],
+        ),
+        ("a=a,spans", json!([[0.5, 0.4, "x"]]), &t, &["ends before"]),
+        ("a=a,spans", json!([[0.5, 0.6, "x"], [0.4, 0.9, "y"]]), &t, &["starts run backwards"]),
         ("a=a,rate=10", json!("long.npy"), &t, &["longer than the video", "90 values from 0 to 9 s"]),
         ("a=a,frames", json!("nan.npy"), &t, &["nan.npy", "not a number", "value"]),
         ("a=a,frames,nan", json!("nan.npy"), &t, &[]),
@@ -248,7 +257,8 @@ fn values_that_do_not_go_with_their_video_fail_it_by_name() {
         ("a=a,times=t", json!("good.npy"), &good, &["longer than the video"]),
         ("a=a,times=t", json!("nine.npy"), &t, &["one time for each value", "expected 9 times", "found 10"]),
     ] {
-        let first = json!({"path": "0.mp4", "a": "good.npy", "t": t});
+        let values = if spec == "a=a,spans" { json!([[0, 1, "x"]]) } else { json!("good.npy") };
+        let first = json!({"path": "0.mp4", "a": values, "t": t});
         videos.list([first, json!({"path": "1.mp4", "a": cell, "t": times})]);
         let run = videos.pack("set", &["--if-exists", "replace", "--track", spec]);
         let said = stderr(&run);

@@ -6,7 +6,7 @@ from process import start
 
 
 class Proxy:
-    """In front of another server, or of a folder, as its options say; see `fault-proxy` without options.
+    """In front of another server, or of a folder, as its options say; see `fault-proxy --help`.
 
     `before` is put before the command, as `["taskset", "-c", "1"]`.
     """

@@ -103,6 +103,5 @@ pub fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
 
 /// The clips of some batches that count, in order.
 pub fn clips(batches: &[Batch]) -> Vec<u64> {
-    let all = batches.iter().flat_map(|batch| batch.clips.iter().zip(&batch.mask));
-    all.filter(|(_, counts)| **counts).map(|(&clip, _)| clip).collect()
+    batches.iter().flat_map(common::counted).collect()
 }

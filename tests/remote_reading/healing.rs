@@ -6,7 +6,7 @@ use vidrec::{Dataset, Error, ErrorKind};
 
 use crate::common::data_set_server::{Served, epoch};
 use crate::common::sample_data_sets;
-use crate::common::{damage, names, options, says};
+use crate::common::{names, options, says, sources};
 use crate::remote_reading::equal::of_order;
 use crate::remote_reading::tracks::with_tracks;
 
@@ -16,8 +16,7 @@ fn a_flipped_byte_in_any_one_answer_is_healed_or_nothing_to_anyone() {
     let o = of_order(Order::Shuffled, options(6, (32, 24)));
     let served = Served::new(sample_data_sets::small(&[20, 10]));
     let expected = epoch(&served.local(), &o, 0).unwrap();
-    let describe = |set: &Dataset| set.clips().map(|clip| clip.unwrap().source().unwrap()).collect::<Vec<_>>();
-    let sources = describe(&served.local());
+    let known = sources(&served.local());
     let (mut faults, mut tried) = (0, 0);
     for path in [".vidx", ".rec", "dataset.json"] {
         for nth in 1..12 {
@@ -41,7 +40,7 @@ fn a_flipped_byte_in_any_one_answer_is_healed_or_nothing_to_anyone() {
                     Err(e) => panic!("{what}: {e:#}"),
                 }
                 if path != "dataset.json" {
-                    assert_eq!(describe(&set), sources, "{what}");
+                    assert_eq!(sources(&set), known, "{what}");
                 }
                 faults += served.server.counts().faults;
                 tried += 1;
@@ -49,26 +48,6 @@ fn a_flipped_byte_in_any_one_answer_is_healed_or_nothing_to_anyone() {
         }
     }
     assert!(faults > tried / 3, "{faults} of {tried}");
-}
-
-#[test]
-fn damage_that_stays_is_an_error_with_its_place() {
-    let served = Served::new(sample_data_sets::small(&[20]));
-    damage(&served.dir(), 11, 1);
-    let local = served.local();
-    let offset = local.clip(11).unwrap().frame(1).unwrap().offset();
-    let set = served.open().unwrap();
-    let e = epoch(&set, &of_order(Order::Sequential, options(4, (32, 24))), 0).unwrap_err();
-    assert_eq!(
-        (e.kind(), e.clip(), e.frame(), e.offset()),
-        (ErrorKind::Format, Some(11), Some(1), Some(offset)),
-        "{e:#}"
-    );
-    says("record", &e, &["set/shard-00000", ".rec", "CRC-32", "fetched twice"]);
-    assert!(e.path().unwrap().to_str().unwrap().starts_with(&served.url()), "{e:#}");
-    let e = set.clip(11).unwrap().frame(1).map(drop).unwrap_err();
-    assert_eq!((e.clip(), e.frame()), (Some(11), Some(1)), "{e:#}");
-    assert!(set.clip(11).unwrap().frame(0).is_ok());
 }
 
 /// At open or later: as of the local data set, with the location in place of the path.
@@ -80,6 +59,7 @@ fn damage_to_anything_else_is_the_error_of_the_local_data_set() {
     let numbers: Vec<u8> = sample_data_sets::sound(13).into_iter().flat_map(i16::to_le_bytes).collect();
     let tracks = std::fs::read(file("shard-00001.vtrk")).unwrap();
     let sound = tracks.windows(numbers.len()).position(|window| window == numbers).unwrap();
+    let record = served.local().clip(4).unwrap().frame(1).unwrap().offset() as usize + 300;
     // In an index, three frames for each of nine clips come first.
     let clips = 64 + 32 * 27;
     for (name, at, words) in [
@@ -88,6 +68,7 @@ fn damage_to_anything_else_is_the_error_of_the_local_data_set() {
         ("shard-00001.vtrk", sound + 5, &["\"sound\"", "CRC-32"]),
         ("shard-00001.vtrk", 9, &[]),
         ("shard-00001.vtrk", tracks.len() - 20, &[]),
+        ("shard-00000.rec", record, &["CRC-32", "fetched twice"]),
         ("shard-00000.rec", 20, &[]),
         ("shard-00000.vidx", 20, &[]),
         ("dataset.json", 20, &[]),

@@ -4,7 +4,7 @@ use vidrec::{Dataset, Error, Loader, LoaderOptions, OpenOptions, Storage};
 
 use crate::common::data_set_server::{Served, ends, storage};
 use crate::common::sample_data_sets;
-use crate::common::{names, options, says};
+use crate::common::{names, options, says, sources};
 
 fn refused(location: &str, storage: Storage) -> Error {
     let at = location.to_owned();
@@ -68,7 +68,6 @@ fn single_files_of_a_set_can_be_named() {
         let file = names::file(served.dir(), name);
         format!("{}/{}", served.url(), file.file_name().unwrap().to_str().unwrap())
     };
-    let sources = |set: &Dataset| set.clips().map(|clip| clip.unwrap().source().unwrap()).collect::<Vec<_>>();
     let of = |location: &str| sources(&Dataset::open_with(location, storage()).unwrap());
     let all = sources(&local);
     assert_eq!(of(&url("dataset.json")), all);

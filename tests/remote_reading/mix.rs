@@ -14,15 +14,17 @@ fn mix(sets: [&Dataset; 3], samples: u64) -> Mix {
     Mix::new(named, MixOptions { samples_per_epoch: Some(samples), window: 10, ..MixOptions::default() }).unwrap()
 }
 
+fn served() -> [Served; 3] {
+    [&[24][..], &[9, 1, 7], &[4]].map(|shards| Served::new(sample_data_sets::small(shards)))
+}
+
 fn ordered(order: Order) -> LoaderOptions {
     LoaderOptions { seed: 3, order, ..options(5, (32, 24)) }
 }
 
 #[test]
 fn batches_are_those_of_local_sources_in_any_order_and_memory() {
-    let served =
-        [sample_data_sets::small(&[24][..]), sample_data_sets::small(&[9, 1, 7]), sample_data_sets::small(&[4])]
-            .map(Served::new);
+    let served = served();
     let local = [0, 1, 2].map(|i| served[i].local());
     let here = mix([&local[0], &local[1], &local[2]], 35);
     for order in [Order::Shuffled, Order::Blocks { block: 5, window: 2 }] {
@@ -50,9 +52,7 @@ fn batches_are_those_of_local_sources_in_any_order_and_memory() {
 
 #[test]
 fn a_run_keeps_the_orders_of_its_sources_when_they_move() {
-    let served =
-        [sample_data_sets::small(&[24][..]), sample_data_sets::small(&[9, 1, 7]), sample_data_sets::small(&[4])]
-            .map(Served::new);
+    let served = served();
     let local = [0, 1, 2].map(|i| served[i].local());
     let remote = [0, 1, 2].map(|i| served[i].open_with(with_memory(2 << 30)).unwrap());
     let [here, there] = [&local, &remote].map(|sets| mix([&sets[0], &sets[1], &sets[2]], 35));

@@ -3,95 +3,53 @@
 //! `tls/` has an authority of its own and a certificate for `127.0.0.1` and `localhost`, which are two hosts here. Nobody
 //! else believes that authority, so its key and that of the server are no secrets.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use fault_proxy::Origin;
+use fault_proxy::{Fault, Origin, Rule, Server};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use vidrec::{Dataset, Result, Storage, order::Order};
 
 use crate::common::data_set_server::{Served, epoch, storage};
 use crate::common::sample_data_sets;
-use crate::common::{self, options, says};
+use crate::common::{options, says};
 use crate::remote_reading::equal::of_order;
 
-/// Where a request for this path is sent, if that is elsewhere.
-type Route = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
-
-/// A server with or without TLS in front of another one, and the heads of the requests that reached it. Its thread ends with
-/// the process.
-struct Front {
-    address: SocketAddr,
-    heads: Arc<Mutex<Vec<String>>>,
-    route: Arc<Mutex<Route>>,
-}
+/// A server with or without TLS of what another one serves.
+struct Front(Server);
 
 impl Front {
-    fn of(origin: SocketAddr, has_tls: bool) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let route: Arc<Mutex<Route>> = Arc::new(Mutex::new(Box::new(|_| None)));
-        let front = Front { address, heads: Arc::default(), route };
-        let (heads, route, tls) = (front.heads.clone(), front.route.clone(), has_tls.then(config));
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let (heads, route, tls) = (heads.clone(), route.clone(), tls.clone());
-                std::thread::spawn(move || match tls {
-                    Some(tls) => {
-                        let session = rustls::ServerConnection::new(tls).unwrap();
-                        answer(&mut rustls::StreamOwned::new(session, client), origin, &heads, &route)
-                    }
-                    None => answer(&mut { client }, origin, &heads, &route),
-                });
-            }
-        });
-        front
+    fn of(served: &Served, has_tls: bool) -> Self {
+        let origin = Origin::new(served.folder.path());
+        let server = if has_tls { origin.start_with_tls(config()) } else { origin.start("127.0.0.1:0") };
+        Front(server.unwrap())
     }
 
     fn url(&self, scheme: &str, host: &str) -> String {
-        format!("{scheme}://{host}:{}", self.address.port())
+        format!("{scheme}://{host}:{}", self.0.address().port())
     }
 
     /// Sends all requests whose path has `part` to the same path of another server.
-    fn send(&self, part: &'static str, to: String) {
-        *self.route.lock().unwrap() = Box::new(move |path| path.contains(part).then(|| format!("{to}{path}")));
+    fn send(&self, part: &str, to: String) {
+        self.0.rules().clear();
+        self.0.rules().add(Rule::new(Fault::Redirect(to)).path(part));
     }
 
+    /// The fields of the requests that reached it.
     fn requests(&self) -> Vec<String> {
-        std::mem::take(&mut self.heads.lock().unwrap())
+        self.0.take_log().into_iter().map(|exchange| exchange.fields).collect()
     }
 }
 
-fn config() -> Arc<rustls::ServerConfig> {
+fn config() -> rustls::ServerConfig {
     let certificate = CertificateDer::from(&include_bytes!("tls/server.der")[..]);
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(&include_bytes!("tls/server-key.der")[..]));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    Arc::new(builder.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap())
+    builder.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap()
 }
 
-/// Answers one request: sends its client elsewhere, or gives what the origin says.
-fn answer(client: &mut (impl Read + Write), origin: SocketAddr, heads: &Mutex<Vec<String>>, route: &Mutex<Route>) {
-    let Some(head) = common::head(client) else { return };
-    heads.lock().unwrap().push(head.clone());
-    let path = head.split(' ').nth(1).unwrap().to_owned();
-    let sent = match route.lock().unwrap()(&path) {
-        Some(to) => {
-            let reply =
-                format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-            client.write_all(reply.as_bytes())
-        }
-        None => {
-            let mut server = TcpStream::connect(origin).unwrap();
-            let asked = head.replacen("\r\n", "\r\nConnection: close\r\n", 1);
-            server.write_all(asked.as_bytes()).unwrap();
-            std::io::copy(&mut server, client).map(drop)
-        }
-    };
-    // A client that has heard enough closes the connection.
-    let _ = sent.and_then(|()| client.flush());
+fn authority() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/remote_reading/tls/authority.pem").to_owned()
 }
 
 /// A data set behind two servers with TLS and one without.
@@ -105,14 +63,13 @@ struct Hub {
 impl Hub {
     fn new() -> Self {
         let served = Served::new(sample_data_sets::small(&[6]));
-        let front = |has_tls| Front::of(served.server.address(), has_tls);
+        let front = |has_tls| Front::of(&served, has_tls);
         let (hub, cdn, plain) = (front(true), front(true), front(false));
         Hub { served, hub, cdn, plain }
     }
 
     fn open(&self, url: String) -> Result<Dataset> {
-        let authority = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/remote_reading/tls/authority.pem");
-        let options = [("ca_bundle".to_owned(), authority.to_str().unwrap().to_owned())].into();
+        let options = [("ca_bundle".to_owned(), authority())].into();
         Dataset::open_with(url + "/set", Storage { options, ..storage() })
     }
 
@@ -132,8 +89,8 @@ fn over_tls_other_hosts_are_followed() {
     for host in ["localhost", "127.0.0.1"] {
         hub.hub.send("", hub.cdn.url("https", host));
         hub.is_whole(hub.hub.url("https", "127.0.0.1"));
-        let heads = hub.cdn.requests().concat().to_ascii_lowercase();
-        assert!(heads.contains("range: bytes=") && !heads.contains("referer"), "{heads}");
+        let heads = hub.cdn.requests().concat();
+        assert!(heads.contains("\"range\": \"bytes=") && !heads.contains("referer"), "{heads}");
     }
 }
 
@@ -158,7 +115,7 @@ fn tls_is_never_left() {
 #[test]
 fn a_location_without_tls_is_read_so_from_its_own_host_and_no_other() {
     let hub = Hub::new();
-    let other = Front::of(hub.served.server.address(), false);
+    let other = Front::of(&hub.served, false);
     hub.plain.send("", other.url("http", "127.0.0.1"));
     hub.is_whole(hub.plain.url("http", "127.0.0.1"));
     assert!(!other.requests().is_empty());
@@ -172,25 +129,22 @@ fn a_location_without_tls_is_read_so_from_its_own_host_and_no_other() {
 
 #[test]
 fn credentials_stay_with_the_host_that_they_are_for() {
-    let served = Served::by(sample_data_sets::small(&[6]), Origin::writable);
-    let front = || Front::of(served.server.address(), true);
-    let (hub, cdn) = (front(), front());
-    let authority = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/remote_reading/tls/authority.pem");
+    let Hub { hub, cdn, .. } = &Hub::new();
     let secrets = [("access_key_id", "AKIAEXAMPLE"), ("secret_access_key", "hunter2"), ("token", "hunter3")];
     let mut options: Vec<(String, String)> = secrets.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
     options.push(("endpoint".to_owned(), hub.url("https", "127.0.0.1")));
     options.push(("region".to_owned(), "us-east-1".to_owned()));
-    options.push(("ca_bundle".to_owned(), authority.to_str().unwrap().to_owned()));
+    options.push(("ca_bundle".to_owned(), authority()));
     let storage = || Storage { options: options.iter().cloned().collect(), ..storage() };
     // The first folder of the path is the bucket.
     let open = || Dataset::open_with("s3://set", storage());
     assert_eq!(open().unwrap().len(), 6);
-    let heads = hub.requests().concat().to_ascii_lowercase();
-    assert!(heads.contains("authorization: ") && heads.contains("x-amz-security-token: hunter3"), "{heads}");
+    let heads = hub.requests().concat();
+    assert!(heads.contains("authorization") && heads.contains("hunter3"), "{heads}");
     hub.send("", cdn.url("https", "localhost"));
     assert_eq!(open().unwrap().len(), 6);
-    let heads = cdn.requests().concat().to_ascii_lowercase();
-    assert!(heads.contains("range: bytes="), "{heads}");
+    let heads = cdn.requests().concat();
+    assert!(heads.contains("\"range\": \"bytes="), "{heads}");
     for word in ["authorization", "akiaexample", "hunter", "x-amz", "us-east-1"] {
         assert!(!heads.contains(word), "{word} in {heads}");
     }

@@ -49,16 +49,6 @@ fn another_length_is_another_version_where_there_are_no_tags() {
     says("longer", &epoch(&set, &shuffled(), 0).unwrap_err(), &["was replaced", "open the data set again"]);
 }
 
-#[test]
-fn a_tag_or_length_that_changes_while_a_loader_runs_ends_it() {
-    for (fault, word) in [(Fault::ChangedEtag, "another-version"), (Fault::OtherLength { more: 7 }, "was replaced")] {
-        let served = Served::new(sample_data_sets::small(&[40]));
-        let set = served.open().unwrap();
-        served.server.rules().add(Rule::new(fault).path(".rec").after(3));
-        says(word, &epoch(&set, &shuffled(), 0).unwrap_err(), &["was replaced", word]);
-    }
-}
-
 /// The first bytes of an object and what comes after them are of one version, although the first answer breaks off.
 #[test]
 fn an_object_that_is_replaced_while_it_is_opened_is_of_one_version() {

@@ -65,20 +65,6 @@ fn every_command_writes_to_a_store_what_it_writes_to_a_folder() {
 }
 
 #[test]
-fn reports_name_the_location() {
-    let store = Store::new();
-    let json = |line: &str| -> serde_json::Value {
-        let run = store.run(line);
-        assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
-        serde_json::from_slice(&run.stdout).unwrap()
-    };
-    assert_eq!(json("subset set --shards 3 -o s3://bucket/a --json")["output"], "s3://bucket/a");
-    assert_eq!(json("push set s3://bucket/c --json")["output"], "s3://bucket/c");
-    let text = String::from_utf8(store.run("push set s3://bucket/c").stdout).unwrap();
-    assert!(text.contains("s3://bucket/c: 7 clips") && text.contains("all of it already there"), "{text}");
-}
-
-#[test]
 fn remote_data_sets_are_edited_to_remote_ones() {
     let store = Store::new();
     store.push("set", "train").unwrap();

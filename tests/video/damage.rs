@@ -2,7 +2,7 @@
 
 use vidrec::video::{FrameSize, Stage};
 
-use crate::video::support::{all, clips, some};
+use crate::video::support::{all, clips, random, some};
 
 const SIZE: FrameSize = FrameSize::ShortSide(24);
 
@@ -97,13 +97,7 @@ fn a_codec_that_ffmpeg_does_not_know_is_named_by_its_tag() {
 #[test]
 fn random_damage_never_crashes_or_hangs() {
     let Some(clips) = clips() else { return };
-    let mut random = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below as u64) as usize
-    };
+    let mut next = random(0x9e37_79b9_7f4a_7c15);
     for (name, codec) in [
         ("d.mp4", "mpeg4 -bf 2"),
         ("d.mov", "mjpeg"),

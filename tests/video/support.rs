@@ -54,6 +54,16 @@ pub fn options(size: FrameSize) -> VideoOptions {
     VideoOptions { size, reduce_depth: true, ..VideoOptions::default() }
 }
 
+/// Numbers below others, all over the place (xorshift64: Marsaglia, 2003).
+pub fn random(mut state: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    }
+}
+
 /// All frames.
 pub fn all(path: &Path, size: FrameSize) -> Result<SampledVideo, VideoError> {
     sample(path, &options(size), &|t| Ok((0..t.frame_count()).collect()))

@@ -154,19 +154,6 @@ mod tests {
 
     #[test]
     fn digits_count_as_numbers() {
-        let mut names = [
-            "img10.jpg",
-            "img9.jpg",
-            "img_1.jpg",
-            "a",
-            "img009.jpg",
-            "img1b2.jpg",
-            "img1b10.jpg",
-            "",
-            "7",
-            "99999999999999999999999999",
-        ];
-        names.sort_by_cached_key(|name| NaturalOrder((*name).to_owned()));
         let expected = [
             "",
             "a",
@@ -179,6 +166,9 @@ mod tests {
             "7",
             "99999999999999999999999999",
         ];
+        let mut names = expected;
+        names.reverse();
+        names.sort_by_cached_key(|name| NaturalOrder((*name).to_owned()));
         assert_eq!(names, expected);
     }
 

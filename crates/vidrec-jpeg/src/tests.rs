@@ -5,7 +5,6 @@ use std::fs::OpenOptions;
 use std::io::{Seek, Write};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::private_copy::with_change;
 use super::region_decoder::JpegDecoder;
@@ -101,26 +100,4 @@ fn a_mapped_file_may_change_between_any_two_reads() {
         }
     }
     assert!(places > 300, "{places}");
-}
-
-#[test]
-fn a_mapped_file_may_change_all_the_time() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    for [before, after] in pairs() {
-        overwrite(file.path(), &before);
-        let map = map(file.path());
-        let done = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    overwrite(file.path(), &after);
-                    overwrite(file.path(), &before);
-                }
-            });
-            for choice in CHOICES {
-                decode(&map, choice);
-            }
-            done.store(true, Ordering::Relaxed);
-        });
-    }
 }

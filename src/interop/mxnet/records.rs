@@ -118,18 +118,6 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_has_all_its_records_and_a_cut_one_all_but_the_last() {
-        let whole = file(5);
-        let all = scan(&whole);
-        assert_eq!(all.records.iter().map(|r| r.id).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
-        assert!(all.gaps.is_empty());
-        assert_eq!(*picture(&whole, &all.records[1]).unwrap(), MAGIC.to_le_bytes());
-        let cut = scan(&whole[..whole.len() - 1]);
-        assert_eq!((cut.records.len(), cut.gaps.len()), (4, 1));
-        assert_eq!(cut.gaps[0].0, all.records[4].offset..whole.len() as u64 - 1);
-    }
-
-    #[test]
     fn behind_damage_it_goes_on_with_the_next_record() {
         let whole = file(5);
         let starts: Vec<_> = scan(&whole).records.iter().map(|r| r.offset).collect();

@@ -111,25 +111,6 @@ pub(super) fn largest_change(one: &GrayImage, other: &GrayImage) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vidrec_jpeg::Encoder;
-    use vidrec_jpeg::Planes;
-
-    #[test]
-    fn luma_is_an_eighth_and_small_pictures_stay_large_enough() {
-        assert_eq!([(340, 256), (255, 128), (40, 33), (8, 8)].map(|size| scale_of(size, Detail::Coarse)), {
-            [Scale::Eighth, Scale::Quarter, Scale::Full, Scale::Full]
-        });
-        assert_eq!([(340, 256), (255, 128)].map(|size| scale_of(size, Detail::Fine)), [Scale::Half, Scale::Full]);
-        let mut picture = Planes::new(341, 257).unwrap();
-        picture.y.chunks_exact_mut(341).for_each(|row| row[170..].fill(200));
-        let mut jpeg = Vec::new();
-        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-        let luma = LumaDecoder::new().unwrap().decode(&jpeg, Detail::Coarse).unwrap();
-        assert_eq!(luma.dimensions(), (43, 33));
-        assert!(luma.as_raw().chunks_exact(43).all(|row| row[0] < 5 && row[42].abs_diff(200) < 5));
-        let ([p1, p99], white) = percentiles(&luma, [1, 99]);
-        assert!(p1 < 5 && p99 > 195 && white == 0.0, "{p1} {p99} {white}");
-    }
 
     #[test]
     fn pictures_without_planes_give_the_same_luma() {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::wire;
+use crate::message::{Head, get};
+use crate::range;
 
 /// One request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,16 +16,18 @@ pub struct Exchange {
     pub path: String,
     /// The `Range` field.
     pub range: Option<String>,
+    /// All fields, in small letters, as text.
+    pub fields: String,
 }
 
 impl Exchange {
     /// The bytes that the request asked for, of an object of `length`; all without a `Range` field.
     pub fn asked(&self, length: u64) -> Range<u64> {
-        self.range.as_deref().and_then(|range| wire::asked(range, length)).unwrap_or(0..length)
+        self.range.as_deref().and_then(|asked| range::asked(asked, length)).unwrap_or(0..length)
     }
 }
 
-/// Sums over requests. Bytes count when they are handed to the socket, so a client that has a byte sees it counted.
+/// Sums over requests. Bytes count before they are sent, so a client that has a byte sees it counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Requests whose head arrived.
@@ -72,36 +75,27 @@ impl Journal {
     }
 
     /// A request arrived.
-    pub fn begin(&self, request: &wire::Request) -> Entry<'_> {
+    pub fn begin(&self, head: &Head) {
         let mut state = self.0.lock().unwrap();
-        let path = request.path().to_owned();
+        let path = head.uri().path().to_owned();
         state.counts.requests += 1;
         state.counts.paths.entry(path.clone()).or_default().0 += 1;
         if state.keep_log {
-            let (method, range) = (request.method.clone(), request.fields.get("Range").map(str::to_owned));
-            state.log.push(Exchange { method, path: path.clone(), range });
+            let (method, range) = (head.method().to_string(), get(head.headers(), "Range").map(str::to_owned));
+            let fields = format!("{:?}", head.headers()).to_lowercase();
+            state.log.push(Exchange { method, path, range, fields });
         }
-        Entry { journal: self, path }
     }
-}
 
-/// A request that is being answered.
-pub(crate) struct Entry<'a> {
-    journal: &'a Journal,
-    path: String,
-}
-
-impl Entry<'_> {
-    /// The answer has a fault.
+    /// An answer has a fault.
     pub fn is_faulty(&self) {
-        self.journal.0.lock().unwrap().counts.faults += 1;
+        self.0.lock().unwrap().counts.faults += 1;
     }
 
-    /// So many bytes are about to be sent; negative: they were not.
-    pub fn sent(&self, bytes: i64) {
-        let counts = &mut self.journal.0.lock().unwrap().counts;
-        counts.body_bytes = counts.body_bytes.saturating_add_signed(bytes);
-        let of_path = &mut counts.paths.entry(self.path.clone()).or_default().1;
-        *of_path = of_path.saturating_add_signed(bytes);
+    /// So many bytes of a file are about to be sent.
+    pub fn sent(&self, path: &str, bytes: usize) {
+        let counts = &mut self.0.lock().unwrap().counts;
+        counts.body_bytes += bytes as u64;
+        counts.paths.entry(path.to_owned()).or_default().1 += bytes as u64;
     }
 }

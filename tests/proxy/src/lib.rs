@@ -10,15 +10,16 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The servers speak HTTP/1.1 on the loopback, with a thread for each connection. They stop when their [`Server`] is
+//! The servers speak HTTP/1.1 on the loopback, by hyper. They stop when their [`Server`] is
 //! dropped. Signatures are ignored, so a folder is also a store of S3 in path style: its subfolders are the buckets.
 //! [`Origin::writable`] lets objects be written there.
 
 mod fault;
 mod journal;
 mod link;
+mod message;
+mod range;
 mod server;
-mod wire;
 
 pub use fault::{Fault, Rule, Rules};
 pub use journal::{Counts, Exchange};

@@ -1,8 +1,9 @@
 //! The line between the server and its clients: latency and bandwidth, which all connections share.
 
 use std::sync::Mutex;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
 
 /// What an idle line may send at once, so that a thread that wakes late loses nothing.
 const BURST: Duration = Duration::from_millis(4);
@@ -37,27 +38,22 @@ impl Link {
         self.settings.lock().unwrap().connect_latency = latency;
     }
 
-    /// How many bits of answers, heads and bodies, all connections together carry in a second. Default: `None`, no limit.
+    /// How many bits of bodies of answers all connections together carry in a second. Default: `None`, no limit.
     pub fn set_bandwidth(&self, bits_per_second: Option<u64>) {
         self.settings.lock().unwrap().bits_per_second = bits_per_second;
     }
 
-    pub(crate) fn wait_for_latency(&self, first_of_connection: bool) {
+    pub(crate) async fn wait_for_latency(&self, first_of_connection: bool) {
         let settings = *self.settings.lock().unwrap();
         let more = if first_of_connection { settings.connect_latency } else { Duration::ZERO };
-        sleep(settings.latency + more);
-    }
-
-    /// How much to send at once: little where connections share a narrow line.
-    pub(crate) fn piece(&self) -> usize {
-        if self.settings.lock().unwrap().bits_per_second.is_some() { 64 << 10 } else { 512 << 10 }
+        sleep(settings.latency + more).await;
     }
 
     /// Waits until `bytes` may be sent.
-    pub(crate) fn wait_to_send(&self, bytes: usize) {
+    pub(crate) async fn wait_to_send(&self, bytes: usize) {
         let Some(rate) = self.settings.lock().unwrap().bits_per_second else { return };
         let wait = reserve(&mut self.free.lock().unwrap(), Instant::now(), transfer_time(bytes, rate));
-        sleep(wait);
+        sleep(wait).await;
     }
 }
 
@@ -70,32 +66,4 @@ fn reserve(free: &mut Instant, now: Instant, cost: Duration) -> Duration {
     let idle_since = now.checked_sub(BURST).unwrap_or(now);
     *free = (*free).max(idle_since) + cost;
     free.saturating_duration_since(now)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn connections_share_the_line() {
-        let start = Instant::now();
-        let cost = transfer_time(125_000, 1_000_000_000);
-        assert_eq!(cost, Duration::from_millis(1));
-        let mut free = start;
-        for sent in 1..=1000 {
-            assert_eq!(reserve(&mut free, start, cost), cost * sent);
-        }
-    }
-
-    #[test]
-    fn a_late_thread_loses_nothing_and_an_idle_line_saves_little() {
-        let start = Instant::now();
-        let ms = Duration::from_millis;
-        let mut free = start;
-        assert_eq!(reserve(&mut free, start, ms(10)), ms(10));
-        // Woken 3 ms late, it waits 3 ms less for the next.
-        assert_eq!(reserve(&mut free, start + ms(13), ms(10)), ms(7));
-        // After a second without traffic, the line is ahead by no more than the burst.
-        assert_eq!(reserve(&mut free, start + ms(1000), ms(10)), ms(10) - BURST);
-    }
 }

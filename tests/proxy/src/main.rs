@@ -1,58 +1,79 @@
 //! The servers as a program, for benchmarks and for tests in other languages.
 
 mod command;
-mod options;
 
 use std::io::{self, BufRead, Write};
-use std::process::ExitCode;
 
-use options::Options;
+use clap::Parser;
+use fault_proxy::{Origin, Proxy, Rule, Server};
 
-const USAGE: &str = "\
-A web server that fails as told: in front of another server, or of a folder.
-
-    fault-proxy --to HOST:PORT [OPTION...]
-    fault-proxy --folder DIR [OPTION...]
-
-    --listen HOST:PORT       where to listen; port 0 is any free one [default: 127.0.0.1:0]
-    --latency-ms N           wait before each answer [default: 0]
-    --connect-latency-ms N   wait more before the first answer of each connection [default: 0]
-    --gbit X                 bandwidth of all connections together, in Gbit/s; 0 is no limit [default: 0]
-    --fault RULE             a fault, as '{\"fault\": {\"reset\": {\"after\": 1000}}, \"path\": \".rec\", \"when\": {\"every\": 5}}';
-                             can be repeated
-    --log                    keep a log of all requests
-    --writable, --writable-without-conditions
-                             objects can be written to a folder, as with S3 in path style
-
+const COMMANDS: &str = "\
 The first line of output is the port. Then each line of input is a command, answered by one line:
 
-    latency-ms N, connect-latency-ms N, gbit X, fault RULE
-    clear                    remove all faults
-    counts, log              what was done, as JSON; the log is taken and starts anew
-    reset                    counts and log start anew
+  latency-ms N, connect-latency-ms N, gbit X, fault RULE
+  clear          remove all faults
+  counts, log    what was done, as JSON; the log is taken and starts anew
+  reset          counts and log start anew
 
-At the end of input, the program prints the counts and ends.
-";
+At the end of input, the program prints the counts and ends.";
 
-fn main() -> ExitCode {
-    let options = match Options::parse(std::env::args().skip(1)) {
-        Ok(options) => options,
-        Err(error) => {
-            eprint!("fault-proxy: {error}\n\n{USAGE}");
-            return ExitCode::from(2);
+/// A web server that fails as told: in front of another server, or of a folder.
+#[derive(Parser)]
+#[command(after_help = COMMANDS)]
+struct Options {
+    /// The server to stand in front of, as HOST:PORT
+    #[arg(long, required_unless_present = "folder", conflicts_with = "folder")]
+    to: Option<String>,
+    /// The folder to serve
+    #[arg(long)]
+    folder: Option<String>,
+    /// Where to listen, as HOST:PORT; port 0 is any free one
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: String,
+    /// Wait before each answer
+    #[arg(long, default_value = "0")]
+    latency_ms: String,
+    /// Wait more before the first answer of each connection
+    #[arg(long, default_value = "0")]
+    connect_latency_ms: String,
+    /// Bandwidth of all connections together, in Gbit/s; 0 is no limit
+    #[arg(long, default_value = "0")]
+    gbit: String,
+    /// A fault, as '{"fault": {"reset": {"after": 1000}}, "path": ".rec", "when": {"every": 5}}'; can be repeated
+    #[arg(long)]
+    fault: Vec<Rule>,
+    /// Keep a log of all requests
+    #[arg(long)]
+    log: bool,
+    /// Objects can be written to the folder, as with S3 in path style
+    #[arg(long)]
+    writable: bool,
+    /// The same, but conditions are ignored
+    #[arg(long)]
+    writable_without_conditions: bool,
+}
+
+impl Options {
+    fn start(self) -> io::Result<Server> {
+        let origin = Origin::new(self.folder.unwrap_or_default());
+        let server = match self.to {
+            Some(to) => Proxy::start(&to, &self.listen)?,
+            None if self.writable => origin.writable().start(&self.listen)?,
+            None if self.writable_without_conditions => origin.writable_without_conditions().start(&self.listen)?,
+            None => origin.start(&self.listen)?,
+        };
+        server.keep_log(self.log);
+        self.fault.into_iter().for_each(|rule| server.rules().add(rule));
+        let settings = [("latency-ms", self.latency_ms), ("connect-latency-ms", self.connect_latency_ms)];
+        for (name, value) in settings.into_iter().chain([("gbit", self.gbit)]) {
+            command::run(&server, &format!("{name} {value}")).map_err(io::Error::other)?;
         }
-    };
-    match run(&options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("fault-proxy: {error}");
-            ExitCode::FAILURE
-        }
+        Ok(server)
     }
 }
 
-fn run(options: &Options) -> io::Result<()> {
-    let server = options.start()?;
+fn main() -> io::Result<()> {
+    let server = Options::parse().start()?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", server.address().port())?;
     out.flush()?;

@@ -83,22 +83,3 @@ impl<T: fmt::Debug> fmt::Debug for Aligned<T> {
         f.debug_list().entries(self.iter()).finish()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_buffer_begins_with_a_cache_line_at_every_length() {
-        let mut buffer = Aligned::<i16>::default();
-        assert!(buffer.is_empty());
-        for len in [0, 1, 31, 32, 33, 1000, 5, 4000] {
-            buffer.resize(len);
-            assert_eq!(buffer.len(), len);
-            assert_eq!(buffer.as_ptr().addr() % LINE, 0, "{len}");
-            buffer.fill(7);
-            let copy = buffer.clone();
-            assert_eq!((copy.as_ptr().addr() % LINE, &copy), (0, &buffer));
-        }
-    }
-}

@@ -199,19 +199,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_of_about_the_same_size_share_memory() {
-        let mut data = Aligned::default();
-        reserve(&mut data, 1_000_000).unwrap();
-        let memory = data.as_ptr();
-        for len in [0, 990_000, 1_010_000, 1_040_000, 1] {
-            reserve(&mut data, len).unwrap();
-            assert_eq!((data.len(), data.as_ptr()), (len, memory));
-        }
-        reserve(&mut data, 3_000_000).unwrap();
-        assert_eq!(data.len(), 3_000_000);
-    }
-
-    #[test]
     fn more_than_there_can_be_is_an_error() {
         let e = reserve(&mut Aligned::default(), isize::MAX as usize).unwrap_err();
         assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Resources);

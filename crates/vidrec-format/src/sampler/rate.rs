@@ -364,14 +364,5 @@ mod tests {
                 prop_assert_eq!(frame as usize, on_screen, "tick {}", k);
             }
         }
-
-        #[test]
-        fn thinning_keeps_the_order_and_the_number(n in 1usize..500, k in 1u32..20, max in 1u32..50) {
-            let pts: Vec<i64> = (0..n as i64).collect();
-            let all = RateRule::Every(k).choose(&pts, &[], None, None)?;
-            let some = RateRule::Every(k).choose(&pts, &[], None, Some(FrameLimit::Spread(max)))?;
-            prop_assert_eq!(some.len(), all.len().min(max as usize));
-            prop_assert!(some.windows(2).all(|w| w[0] < w[1]) && some.iter().all(|f| all.contains(f)));
-        }
     }
 }

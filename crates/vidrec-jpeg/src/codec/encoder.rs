@@ -185,7 +185,7 @@ fn largest_jpeg(width: u32, height: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Decoder, Subsampling};
+    use super::super::Decoder;
     use super::*;
     use crate::fuzzing::{self, encoded};
     use crate::quality::psnr;
@@ -226,54 +226,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn restart_markers_cut_the_picture_into_tiles() {
-        for (width, height) in SIZES {
-            let jpeg = encoded(&picture(width, height), 90);
-            let r = u32::from(restart_interval(width));
-            assert_eq!(width.div_ceil(16) % r, 0, "a tile lies in one row");
-            let dri = jpeg.windows(4).position(|w| w == [0xFF, 0xDD, 0, 4]).expect("a DRI segment");
-            assert_eq!(jpeg[dri + 4..dri + 6], (r as u16).to_be_bytes());
-            let scan = jpeg.windows(2).position(|w| w == [0xFF, 0xDA]).unwrap();
-            let markers: Vec<u8> =
-                jpeg[scan..].windows(2).filter(|w| w[0] == 0xFF && w[1] & 0xF8 == 0xD0).map(|w| w[1] & 7).collect();
-            let tiles = width.div_ceil(16) * height.div_ceil(16) / r;
-            assert_eq!(markers.len() as u32, tiles - 1, "{width}x{height}");
-            assert!(markers.iter().enumerate().all(|(i, &n)| usize::from(n) == i % 8));
-        }
-    }
-
-    #[test]
-    fn the_file_is_baseline_420() {
-        let jpeg = encoded(&picture(40, 30), 90);
-        let header = Decoder::new().unwrap().header(&jpeg).unwrap();
-        assert_eq!(header.subsampling, Subsampling::S420);
-        assert!(jpeg.windows(2).any(|w| w == [0xFF, 0xC0]), "SOF0");
-    }
-
-    /// The bytes of the segments with `marker`, such as the Huffman tables (DHT, 0xC4).
-    fn segments(jpeg: &[u8], marker: u8) -> Vec<u8> {
-        let header = &jpeg[..jpeg.windows(2).position(|w| w == [0xFF, 0xDA]).unwrap()];
-        let starts = header.windows(2).enumerate().filter(|(_, w)| *w == [0xFF, marker]).map(|(i, _)| i + 2);
-        let body = |at: usize| &header[at..at + usize::from(u16::from_be_bytes([header[at], header[at + 1]]))];
-        starts.flat_map(body).copied().collect()
-    }
-
-    #[test]
-    fn effort_makes_a_picture_smaller_and_none_gives_the_same_bytes_as_before() {
-        let picture = picture(340, 256);
-        let (mut encoder, mut jpeg) = (Encoder::new(90).unwrap(), Vec::new());
-        encoder.set_effort(1).unwrap();
-        encoder.encode(&picture, &mut jpeg).unwrap();
-        let plain = encoded(&picture, 90);
-        assert!(jpeg.len() < plain.len(), "{} {}", jpeg.len(), plain.len());
-        assert_eq!(segments(&jpeg, 0xC0)[..9], segments(&plain, 0xC0)[..9], "still baseline");
-        encoder.set_effort(0).unwrap();
-        encoder.encode(&picture, &mut jpeg).unwrap();
-        assert_eq!(jpeg, plain);
-        assert_eq!(encoder.set_effort(2).unwrap_err().kind(), vidrec_format::error::ErrorKind::Usage);
     }
 
     #[test]

@@ -83,13 +83,6 @@ fn a_picture_that_needs_other_symbols_gets_other_tables() {
     assert!(squares(&decode(&jpeg).y, &noise.y) < 100.0);
 }
 
-#[test]
-fn rounding_is_to_the_nearest() {
-    for (number, whole) in [(0.0, 0), (0.49, 0), (0.51, 1), (1.5, 2), (2.5, 2), (1023.4, 1023), (4095.0, 4095)] {
-        assert_eq!(round(number), (whole as f32, whole));
-    }
-}
-
 /// The values that the encoder chooses for a block, with their places in zigzag order.
 fn chosen(scaled: &Scaled, mask: u64, costs: &Costs) -> Vec<(u8, i16)> {
     let mut symbols = Symbols::new();

@@ -335,68 +335,6 @@ mod tests {
     use super::*;
     use vidrec_core::dataset::writer::TrackValues;
 
-    const MS: i64 = 1_000_000;
-
-    /// Ten frames, ten a second, of a clip whose clock is 2 s ahead.
-    fn window(segment: Option<(i64, i64)>) -> Window {
-        let frames: Vec<i64> = (0..10).map(|i| i * 100 * MS).collect();
-        let inside = |i: &usize| segment.is_none_or(|(start, end)| (start..end).contains(&frames[*i]));
-        Window {
-            inside: (0..10).filter(inside).collect(),
-            segment: segment.map(|(start, end)| Span { start, end, from_first: start == 0 }),
-            chosen: vec![4, 5],
-            end: 1000 * MS,
-            to_clip: 2000 * MS,
-            frames,
-        }
-    }
-
-    fn raw(count: u8) -> RawTrack {
-        RawTrack { values: Array::row(TrackValues::U8((0..count).collect())), ..RawTrack::default() }
-    }
-
-    fn placed(spec: &str, raw: RawTrack, segment: Option<(i64, i64)>) -> Result<(TrackValues, TrackTimes)> {
-        place(&spec.parse().unwrap(), raw, &window(segment)).map(|track| (track.values, track.times))
-    }
-
-    fn refused(spec: &str, raw: RawTrack, segment: Option<(i64, i64)>) -> String {
-        placed(spec, raw, segment).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn values_at_a_rate_are_cut_and_compared_with_the_video() {
-        let rate = (20, 1);
-        let all = placed("a=a,rate=20", raw(20), None).unwrap();
-        assert_eq!(all, (TrackValues::U8((0..20).collect()), TrackTimes::Rate { first_ns: 2000 * MS, rate }));
-        let part = placed("a=a,rate=20", raw(20), Some((420 * MS, 610 * MS))).unwrap();
-        assert_eq!(part, (TrackValues::U8(vec![9, 10, 11, 12]), TrackTimes::Rate { first_ns: 2450 * MS, rate }));
-        let own = placed("a=a,rate=20,clock=segment,tolerance=0.01", raw(4), Some((400 * MS, 600 * MS))).unwrap();
-        assert_eq!(own, (TrackValues::U8((0..4).collect()), TrackTimes::Rate { first_ns: 2400 * MS, rate }));
-        let long = refused("a=a,rate=20", raw(31), None);
-        assert!(long.contains("longer") && long.contains("31 values from 0 to 1.55 s"), "{long}");
-        assert!(refused("a=a,rate=20", raw(9), None).contains("shorter"));
-        placed("a=a,rate=20,partial", raw(9), None).unwrap();
-        assert!(refused("a=a,rate=20", raw(0), None).contains("shorter"));
-    }
-
-    #[test]
-    fn spans_are_cut_at_the_edges_of_a_segment() {
-        let spans = |spans: &[(i64, i64)]| RawTrack {
-            values: Array::row(TrackValues::Texts((0..spans.len()).map(|i| i.to_string()).collect())),
-            starts: spans.iter().map(|s| s.0 * MS).collect(),
-            ends: spans.iter().map(|s| s.1 * MS).collect(),
-        };
-        let all = spans(&[(0, 300), (200, 450), (500, 500), (600, 900)]);
-        let (values, times) = placed("a=a,spans", all, Some((400 * MS, 700 * MS))).unwrap();
-        assert_eq!(values, TrackValues::Texts(vec!["1".into(), "2".into(), "3".into()]));
-        let (starts, ends) = ([2400, 2500, 2600].map(|t| t * MS), [2450, 2500, 2700].map(|t| t * MS));
-        assert_eq!(times, TrackTimes::Spans { starts: starts.into(), ends: ends.into() });
-        let e = refused("a=a,spans", spans(&[(0, 1), (900, 1600)]), None);
-        assert!(e.contains("outside the video") && e.contains("value 1 from 0.9 to 1.6 s"), "{e}");
-        assert!(refused("a=a,spans", spans(&[(5, 4)]), None).contains("ends before"));
-        assert!(refused("a=a,spans", spans(&[(5, 6), (4, 9)]), None).contains("starts run backwards"));
-    }
-
     #[test]
     fn times_are_read_in_their_unit() {
         let floats = Array::row(TrackValues::F64(vec![0.5, 1.25]));
@@ -411,23 +349,5 @@ mod tests {
         }
         let large = Array::row(TrackValues::I64(vec![i64::MAX]));
         assert!(nanoseconds(&large, Some(TimeUnit::Seconds)).is_err());
-    }
-
-    #[test]
-    fn a_segment_has_its_start_and_not_its_end() {
-        let segment = |start, end, from_first| Window {
-            frames: vec![0, 40],
-            end: 80_000,
-            segment: Some(Span { start, end, from_first }),
-            inside: vec![],
-            chosen: vec![],
-            to_clip: 0,
-        };
-        let times = [-1000, 0, 1000, 2000, 3000];
-        let cut = |window: Window| window.cut(times.len(), |i| times[i]);
-        assert_eq!(cut(segment(1000, 3000, false)), 2..4);
-        assert_eq!(cut(segment(0, 3000, true)), 0..4, "what is before 0 is in it");
-        assert_eq!(cut(segment(1000, i64::MAX, false)), 2..5);
-        assert_eq!(cut(segment(9000, 9001, false)), 5..5);
     }
 }

@@ -24,7 +24,7 @@ pub enum Fault {
     /// The head and a part of the body, then nothing, and the connection stays open.
     ///
     /// Here and in [`Fault::Reset`] and [`Fault::Short`], a body that is no longer than `after` lacks its last byte, and
-    /// an answer without a body ends within its head.
+    /// an answer without a body does not come.
     Stall {
         /// Bytes of the body that come.
         after: u64,
@@ -85,6 +85,11 @@ pub enum Fault {
     Html,
     /// 302 to the same address.
     RedirectLoop,
+    /// 302 to the same path of another server.
+    Redirect(
+        /// Its URL, without a slash behind it.
+        String,
+    ),
     /// `Content-Encoding: gzip` with a body that is none.
     GzipGarbage,
     /// The body compressed with gzip, and marked so, although nobody asked for it.

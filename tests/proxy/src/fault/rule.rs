@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use serde::Deserialize;
 
 use super::kind::Fault;
-use crate::wire::Request;
+use crate::message::Head;
 
 /// A fault, and the requests that it applies to: all, unless told otherwise.
 ///
@@ -112,8 +112,9 @@ impl Rule {
         Self { when: When::Every(n), ..self }
     }
 
-    fn matches(&self, request: &Request) -> bool {
-        request.target.contains(&self.path) && self.method.as_ref().is_none_or(|method| *method == request.method)
+    fn matches(&self, head: &Head) -> bool {
+        let target = head.uri().to_string();
+        target.contains(&self.path) && self.method.as_ref().is_none_or(|method| *method == head.method().as_str())
     }
 }
 
@@ -133,9 +134,9 @@ impl Rules {
         self.0.lock().unwrap().clear();
     }
 
-    pub(crate) fn choose(&self, request: &Request) -> Option<Fault> {
+    pub(crate) fn choose(&self, head: &Head) -> Option<Fault> {
         let mut chosen = None;
-        for (rule, matched) in self.0.lock().unwrap().iter_mut().filter(|(rule, _)| rule.matches(request)) {
+        for (rule, matched) in self.0.lock().unwrap().iter_mut().filter(|(rule, _)| rule.matches(head)) {
             *matched += 1;
             if chosen.is_none() && rule.when.is_now(*matched) {
                 chosen = Some(rule.fault.clone());

@@ -1,11 +1,11 @@
 //! Lists of objects, as S3 gives them (`ListObjectsV2`).
 
 use std::fmt::Write;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::wire::{Request, percent_decoded};
+use crate::message::Head;
 
 /// What a client wants listed.
 pub struct Asked {
@@ -15,11 +15,12 @@ pub struct Asked {
 }
 
 impl Asked {
-    pub fn of(request: &Request) -> Option<Self> {
-        let (_, query) = request.target.split_once('?')?;
+    pub fn of(head: &Head) -> Option<Self> {
+        let query = head.uri().query()?;
         let find = |name| {
             let value = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(n, _)| *n == name)?.1;
-            percent_decoded(&value.replace('+', " "))
+            let value = value.replace('+', " ");
+            percent_encoding::percent_decode_str(&value).decode_utf8().ok().map(String::from)
         };
         find("list-type")?;
         let after = find("continuation-token").or_else(|| find("start-after")).unwrap_or_default();
@@ -28,12 +29,7 @@ impl Asked {
 }
 
 /// A page of at most `most` objects of the folder `bucket`. `tag` gives the tag of an object.
-pub fn page(
-    bucket: &Path,
-    asked: &Asked,
-    most: usize,
-    tag: &dyn Fn(&Metadata) -> io::Result<String>,
-) -> io::Result<String> {
+pub fn page(bucket: &Path, asked: &Asked, most: usize, tag: impl Fn(&Path) -> Option<String>) -> io::Result<String> {
     let mut keys = Vec::new();
     add_keys(bucket, "", &mut keys)?;
     keys.retain(|key| key.starts_with(&asked.prefix) && *key > asked.after);
@@ -42,8 +38,8 @@ pub fn page(
     keys.truncate(most);
     let mut text = format!("<ListBucketResult><IsTruncated>{more}</IsTruncated>");
     for key in &keys {
-        let metadata = fs::metadata(bucket.join(key))?;
-        let (tag, size) = (tag(&metadata)?.replace('"', "&quot;"), metadata.len());
+        let path = bucket.join(key);
+        let (tag, size) = (tag(&path).unwrap_or_default().replace('"', "&quot;"), fs::metadata(path)?.len());
         let key = key.replace('&', "&amp;").replace('<', "&lt;");
         let time = "2026-01-01T00:00:00.000Z";
         let _ = write!(

@@ -1,14 +1,12 @@
 //! The servers.
 
 mod backend;
+mod connection;
 mod lists;
 mod origin;
 mod proxy;
 mod reply;
 mod running;
-mod send;
-mod shared;
-mod turn;
 mod writes;
 
 pub use origin::{Etags, Origin};

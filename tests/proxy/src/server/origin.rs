@@ -2,15 +2,25 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Component, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use super::backend::{Backend, Upload};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
+use http_body_util::BodyExt;
+use hyper::Method;
+use tokio_rustls::rustls::ServerConfig;
+
+use super::backend::Backend;
 use super::lists;
 use super::running::Server;
 use super::writes::Writes;
-use crate::wire::{self, Answer, Request};
+use crate::message::{Answer, Head, Pieces, Upload, empty, get, with, xml};
+use crate::range;
+
+/// Bytes of a file that are sent at once.
+const PIECE: u64 = 64 << 10;
 
 /// A web server of a folder: `GET` and `HEAD`, ranges, `ETag`, `Last-Modified`, `If-Match`, `If-None-Match` and
 /// `If-Unmodified-Since`.
@@ -95,141 +105,126 @@ impl Origin {
     ///
     /// If the address cannot be had, or no thread.
     pub fn start(self, listen: &str) -> io::Result<Server> {
-        Server::start(listen, move || Folder { origin: self.clone(), body: None })
+        Server::start(listen, Box::new(self), None)
+    }
+
+    /// Starts it with TLS, on a free port of the loopback.
+    ///
+    /// # Errors
+    ///
+    /// As of [`start`](Self::start).
+    pub fn start_with_tls(self, config: ServerConfig) -> io::Result<Server> {
+        Server::start("127.0.0.1:0", Box::new(self), Some(Arc::new(config)))
+    }
+
+    fn answer_of(&self, head: &Head, body: &[u8]) -> io::Result<Answer> {
+        let path = self.path(head);
+        if let (Some(writes), Some(path)) = (&self.writes, &path) {
+            if let Some(answer) = writes.answer(&self.folder, path, head, body, &|| self.tag(path))? {
+                return Ok(answer);
+            }
+            if let Some(asked) = lists::Asked::of(head).filter(|_| head.method() == Method::GET) {
+                return Ok(xml(200, &lists::page(path, &asked, self.page, |path| self.tag(path))?));
+            }
+        }
+        match *head.method() {
+            Method::GET => {}
+            Method::HEAD if self.head => {}
+            _ => return Ok(empty(405)),
+        }
+        let found = path.ok_or(io::ErrorKind::NotFound.into()).and_then(File::open);
+        let file = match found.and_then(|file| Ok((file.metadata()?, file))) {
+            Ok((metadata, file)) if metadata.is_file() => self.content(head, file, &metadata)?,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => empty(403),
+            _ => empty(404),
+        };
+        Ok(file)
+    }
+
+    /// What a request asks for of a file.
+    fn content(&self, head: &Head, mut file: File, metadata: &Metadata) -> io::Result<Answer> {
+        let total = metadata.len();
+        let described = |answer| self.describe(answer, metadata);
+        if let Some(status) = refused(head, &described(empty(200))) {
+            return Ok(described(empty(status)));
+        }
+        let range = get(head.headers(), "Range").filter(|_| self.ranges);
+        let Some(range) = range.and_then(|range| range::asked(range, total)) else {
+            let ranges = if self.ranges { "bytes" } else { "none" };
+            let answer = with(with(empty(200), "Content-Length", total), "Accept-Ranges", ranges);
+            return Ok(described(answer).map(|_| pieces(file, total)));
+        };
+        if range.is_empty() {
+            return Ok(with(empty(416), "Content-Range", format!("bytes */{total}")));
+        }
+        file.seek(SeekFrom::Start(range.start))?;
+        let length = range.end - range.start;
+        let answer = with(empty(206), "Content-Length", length);
+        let answer = with(answer, "Content-Range", format!("bytes {}-{}/{total}", range.start, range.end - 1));
+        Ok(described(answer).map(|_| pieces(file, length)))
     }
 
     /// The path of the file below the folder.
-    fn name(request: &Request) -> io::Result<PathBuf> {
-        let path = wire::percent_decoded(request.path()).ok_or(io::ErrorKind::NotFound)?;
-        let path = PathBuf::from(path.trim_start_matches('/'));
-        if path.components().any(|part| !matches!(part, Component::Normal(_))) {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        Ok(path)
+    fn path(&self, head: &Head) -> Option<PathBuf> {
+        let path = percent_encoding::percent_decode_str(head.uri().path()).decode_utf8().ok()?;
+        let path = Path::new(path.trim_start_matches('/'));
+        let is_below = path.components().all(|part| matches!(part, Component::Normal(_)));
+        is_below.then(|| self.folder.join(path))
     }
 
-    fn open(&self, request: &Request) -> io::Result<(File, Metadata)> {
-        let file = File::open(self.folder.join(Self::name(request)?))?;
-        let metadata = file.metadata()?;
-        if metadata.is_file() { Ok((file, metadata)) } else { Err(io::ErrorKind::NotFound.into()) }
+    /// The tag of an object, if it is there.
+    fn tag(&self, path: &Path) -> Option<String> {
+        let metadata = path.metadata().ok().filter(Metadata::is_file)?;
+        Some(get(self.describe(empty(200), &metadata).headers(), "ETag").unwrap_or_default().to_owned())
     }
 
-    /// The list of a bucket's objects that a request asks for.
-    fn list(&self, request: &Request) -> io::Result<Option<String>> {
-        let asked = request.method == "GET" && self.writes.is_some();
-        let Some(asked) = asked.then(|| lists::Asked::of(request)).flatten() else { return Ok(None) };
-        let tag = |metadata: &Metadata| {
-            let described = self.describe(Answer::new(200), metadata)?;
-            Ok(described.fields.get("ETag").unwrap_or_default().to_owned())
-        };
-        lists::page(&self.folder.join(Self::name(request)?), &asked, self.page, &tag).map(Some)
-    }
-
-    /// The head of an answer with what is known of the file's version.
-    fn describe(&self, mut answer: Answer, metadata: &Metadata) -> io::Result<Answer> {
-        let changed = metadata.modified()?;
+    /// An answer with what is known of the file's version.
+    fn describe(&self, answer: Answer, metadata: &Metadata) -> Answer {
+        let changed = metadata.modified().unwrap_or(UNIX_EPOCH);
         let nanoseconds = changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let tag = format!("\"{:x}-{nanoseconds:x}\"", metadata.len());
-        match self.etags {
-            Etags::Strong => answer.fields.set("ETag", tag),
-            Etags::Weak => answer.fields.set("ETag", format!("W/{tag}")),
-            Etags::None => return Ok(answer),
-        }
-        answer.fields.set("Last-Modified", httpdate::fmt_http_date(changed));
-        Ok(answer)
+        let answer = match self.etags {
+            Etags::Strong => with(answer, "ETag", tag),
+            Etags::Weak => with(answer, "ETag", format!("W/{tag}")),
+            Etags::None => return answer,
+        };
+        with(answer, "Last-Modified", httpdate::fmt_http_date(changed))
     }
 }
 
-/// The folder as one connection sees it.
-struct Folder {
-    origin: Origin,
-    body: Option<Box<dyn Read>>,
-}
-
-impl Folder {
-    /// Carries a request out that writes.
-    fn write(&mut self, request: &Request, upload: &mut Upload<'_>) -> io::Result<Option<Answer>> {
-        let (Some(writes), Ok(name)) = (&self.origin.writes, Origin::name(request)) else { return Ok(None) };
-        let tag = || {
-            let (_, metadata) = self.origin.open(request).ok()?;
-            let described = self.origin.describe(Answer::new(200), &metadata).ok()?;
-            Some(described.fields.get("ETag").unwrap_or_default().to_owned())
-        };
-        let Some((answer, body)) = writes.answer(&self.origin.folder, &name, request, upload, &tag)? else {
-            return Ok(None);
-        };
-        let answer = answer.with("Content-Length", body.len());
-        self.body = Some(Box::new(io::Cursor::new(body.into_bytes())));
-        Ok(Some(answer))
+impl Backend for Origin {
+    fn answer<'a>(&'a self, head: &'a Head, upload: Upload) -> BoxFuture<'a, io::Result<Answer>> {
+        Box::pin(async move {
+            let body = upload.collect().await.map_err(io::Error::other)?.to_bytes();
+            self.answer_of(head, &body)
+        })
     }
 }
 
-impl Backend for Folder {
-    fn answer(&mut self, request: &Request, upload: &mut Upload<'_>) -> io::Result<Answer> {
-        self.body = None;
-        if let Some(answer) = self.write(request, upload)? {
-            return Ok(answer);
-        }
-        upload.drain()?;
-        if let Some(list) = self.origin.list(request)? {
-            let answer = Answer::new(200).with("Content-Length", list.len()).with("Content-Type", "application/xml");
-            self.body = Some(Box::new(io::Cursor::new(list.into_bytes())));
-            return Ok(answer);
-        }
-        match request.method.as_str() {
-            "GET" => {}
-            "HEAD" if self.origin.head => {}
-            _ => return Ok(empty(405)),
-        }
-        let (mut file, metadata) = match self.origin.open(request) {
-            Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(empty(403)),
-            Err(_) => return Ok(empty(404)),
-        };
-        let described = self.origin.describe(Answer::new(200), &metadata)?;
-        if let Some(status) = refused(request, &described) {
-            return self.origin.describe(empty(status), &metadata);
-        }
-        let total = metadata.len();
-        let range = request.fields.get("Range").filter(|_| self.origin.ranges);
-        let Some(range) = range.and_then(|range| wire::asked(range, total)) else {
-            self.body = Some(Box::new(file.take(total)));
-            let ranges = if self.origin.ranges { "bytes" } else { "none" };
-            return Ok(described.with("Content-Length", total).with("Accept-Ranges", ranges));
-        };
-        if range.is_empty() {
-            return Ok(empty(416).with("Content-Range", format!("bytes */{total}")));
-        }
-        file.seek(SeekFrom::Start(range.start))?;
-        self.body = Some(Box::new(file.take(range.end - range.start)));
-        let answer = self.origin.describe(Answer::new(206), &metadata)?;
-        let content_range = format!("bytes {}-{}/{total}", range.start, range.end - 1);
-        Ok(answer.with("Content-Length", range.end - range.start).with("Content-Range", content_range))
-    }
-
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.body.as_mut().map_or(Ok(0), |body| body.read(out))
-    }
-}
-
-fn empty(status: u16) -> Answer {
-    Answer::new(status).with("Content-Length", 0)
+/// So many bytes of a file. Of one that became shorter, fewer.
+fn pieces(file: File, length: u64) -> Pieces {
+    let read = |(file, left): (File, u64)| async move {
+        let mut piece = Vec::new();
+        let mut some = file.take(left.min(PIECE));
+        let read = some.read_to_end(&mut piece)? as u64;
+        io::Result::Ok((read > 0).then(|| (piece.into(), (some.into_inner(), left - read))))
+    };
+    stream::try_unfold((file, length), read).boxed()
 }
 
 /// The status that the request's conditions lead to. Times count as equal or not, since clients only name those that the
 /// server told them.
-fn refused(request: &Request, described: &Answer) -> Option<u16> {
-    let told = |name| described.fields.get(name).unwrap_or_default();
-    let wanted = |name| request.fields.get(name);
+fn refused(head: &Head, described: &Answer) -> Option<u16> {
+    let told = |name| get(described.headers(), name).unwrap_or_default();
+    let wanted = |name| get(head.headers(), name);
+    let names = |tags: &str| tags == "*" || tags.split(',').any(|tag| tag.trim() == told("ETag"));
     if let Some(tags) = wanted("If-Match") {
-        let tag = told("ETag");
         // A weak tag never matches here (RFC 9110, 13.1.1).
-        let same = tags == "*" || (request.fields.says("If-Match", tag) && !tag.starts_with("W/"));
+        let same = tags == "*" || names(tags) && !told("ETag").starts_with("W/");
         return (!same).then_some(412);
     }
     if let Some(time) = wanted("If-Unmodified-Since") {
         return (time != told("Last-Modified")).then_some(412);
     }
-    let tags = wanted("If-None-Match")?;
-    (tags == "*" || request.fields.says("If-None-Match", told("ETag"))).then_some(304)
+    names(wanted("If-None-Match")?).then_some(304)
 }

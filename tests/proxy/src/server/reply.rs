@@ -1,248 +1,246 @@
-//! What to send, with the fault in it.
+//! Answers with faults in them.
 
 use std::io::{self, Write};
-use std::thread::sleep;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::backend::{Backend, Upload};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use http_body_util::{BodyExt, Empty};
+use hyper::Method;
+use hyper::body::Bytes;
+use tokio::time::sleep;
+
+use super::backend::Backend;
+use super::connection::Connection;
 use crate::fault::Fault;
-use crate::wire::{self, Answer, Framing, Request};
+use crate::message::{self, Answer, Head, Pieces, Upload, get, set, with};
+use crate::{link, range};
 
-/// All that is needed to send an answer.
-pub struct Reply {
-    /// 0 if there is no answer.
-    pub status: u16,
-    pub head: Vec<u8>,
-    pub source: Source,
-    /// Bytes of the body, if known; otherwise it is sent in chunks.
-    pub length: Option<u64>,
-    pub ending: Ending,
-    /// The byte of the body with a flipped bit.
-    pub flipped: Option<u64>,
-    pub bits_per_second: Option<u64>,
-    /// Whether the fault was applied.
-    pub faulty: bool,
-}
+/// How long what was sent may take to leave before its connection ends.
+const LEAVING: Duration = Duration::from_millis(20);
 
-pub enum Source {
-    Backend,
-    Bytes(Vec<u8>),
-}
-
-/// What happens in or behind the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    Whole,
-    /// After so many bytes.
-    Stall(u64),
-    Reset(u64),
-    Close(u64),
-    /// Zeros, for ever.
-    Zeros,
-}
-
-impl Reply {
-    pub fn make(
-        fault: Option<&Fault>,
-        request: &Request,
-        backend: &mut impl Backend,
-        upload: &mut Upload<'_>,
-    ) -> io::Result<Self> {
-        if let Some(made) = fault.and_then(|fault| made_up(fault, request)) {
-            return Ok(made);
-        }
-        if let Some(Fault::ResetUpload { after }) = fault {
-            upload.read_some(*after)?;
-            return Ok(Self::without_head(b"", Ending::Reset(0)));
-        }
-        let mut asked = request.clone();
-        if fault == Some(&Fault::WholeObject) {
-            asked.fields.remove("Range");
-        }
-        let answer = match backend.answer(&asked, upload) {
-            Ok(answer) => answer,
-            Err(error) => return Ok(Self::of_bytes(request, Answer::new(502), format!("fault-proxy: {error}\n"))),
-        };
-        let mut reply = Self::of_backend(&request.method, &answer);
-        if let Some(fault) = fault {
-            reply.faulty = reply.apply(fault, request, answer, backend, upload)?;
-        }
-        Ok(reply)
+/// The answer to a request with a fault, which `is_faulty` learns if the fault can be applied. An error ends the connection
+/// without an answer.
+pub async fn make(
+    fault: Option<Fault>,
+    head: &Head,
+    mut upload: Upload,
+    backend: &dyn Backend,
+    connection: &Arc<Connection>,
+    is_faulty: impl Fn(),
+) -> io::Result<Answer> {
+    let Some(fault) = fault else { return Ok(true_answer(backend, head, upload).await) };
+    if let Fault::ResetUpload { after } = fault {
+        is_faulty();
+        read(&mut upload, after).await;
+        return Err(connection.reset());
     }
-
-    fn of_backend(method: &str, answer: &Answer) -> Self {
-        let length = match Framing::of_answer(method, answer) {
-            Framing::Length(length) => Some(length),
-            Framing::Chunked | Framing::UntilClosed => None,
-        };
-        let mut answer = answer.clone();
-        if length.is_none() {
-            answer.fields.set("Transfer-Encoding", "chunked");
+    if let Some(made) = made_up(&fault, head) {
+        is_faulty();
+        read(&mut upload, u64::MAX).await;
+        return Ok(made);
+    }
+    match fault {
+        Fault::NoAnswer => {
+            is_faulty();
+            read(&mut upload, u64::MAX).await;
+            std::future::pending().await
         }
-        let (status, head) = (answer.status, answer.bytes());
-        let (source, ending) = (Source::Backend, Ending::Whole);
-        Self { status, head, source, length, ending, flipped: None, bits_per_second: None, faulty: false }
-    }
-
-    fn of_bytes(request: &Request, answer: Answer, body: impl Into<Vec<u8>>) -> Self {
-        let body = body.into();
-        let reply = Self::of_backend(&request.method, &answer.with("Content-Length", body.len()));
-        Self { source: Source::Bytes(body), ..reply }
-    }
-
-    /// Whether the connection ends within the request.
-    pub fn ends_request(&self) -> bool {
-        self.status == 0 && matches!(self.ending, Ending::Reset(_))
-    }
-
-    fn without_head(bytes: &[u8], ending: Ending) -> Self {
-        let reply = Self::of_backend("GET", &Answer::new(200).with("Content-Length", 0));
-        Self { status: 0, head: bytes.to_vec(), ending, faulty: true, ..reply }
-    }
-
-    /// Puts the fault into a true answer. Whether it could.
-    fn apply(
-        &mut self,
-        fault: &Fault,
-        request: &Request,
-        mut answer: Answer,
-        backend: &mut impl Backend,
-        upload: &mut Upload<'_>,
-    ) -> io::Result<bool> {
-        let has_body = self.length != Some(0);
-        match *fault {
-            Fault::Latency { ms } => sleep(Duration::from_millis(ms)),
-            Fault::Slow { bits_per_second } => self.bits_per_second = Some(bits_per_second),
-            Fault::Stall { after } => self.end_early(after, Ending::Stall),
-            Fault::Reset { after } => self.end_early(after, Ending::Reset),
-            Fault::Short { after } => self.end_early(after, Ending::Close),
-            Fault::Lost => *self = Self::without_head(b"", Ending::Close(0)),
-            Fault::FlippedByte { at } if has_body => self.flipped = Some(at % self.length.unwrap_or(u64::MAX)),
-            Fault::WholeObject => return Ok(request.fields.get("Range").is_some()),
-            Fault::Gzipped if has_body => {
-                let mut body = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-                body.write_all(&read_all(backend)?)?;
-                *self = Self::of_bytes(request, answer.with("Content-Encoding", "gzip"), body.finish()?);
+        Fault::NotHttp => {
+            is_faulty();
+            read(&mut upload, u64::MAX).await;
+            (&connection.socket).write_all(b"220 mail.example.com ESMTP\r\n\r\n")?;
+            Err(io::ErrorKind::ConnectionAborted.into())
+        }
+        Fault::WholeObject => {
+            let mut asked = head.clone();
+            if asked.headers_mut().remove("Range").is_some() {
+                is_faulty();
             }
-            Fault::WrongBytes { shift } => return wrong_bytes(request, &answer, shift, backend, upload),
-            Fault::HugeLength(length) if has_body => {
-                answer.fields.set("Content-Length", length);
-                let framed = Self::of_backend(&request.method, &answer);
-                *self = Self { ending: Ending::Zeros, ..framed };
-            }
-            _ => {
-                if !change_fields(fault, &request.method, &mut answer) {
-                    return Ok(false);
-                }
-                let length = self.length;
-                *self = Self { length, ..Self::of_backend(&request.method, &answer) };
-            }
+            Ok(true_answer(backend, &asked, upload).await)
         }
-        Ok(true)
-    }
-
-    fn end_early(&mut self, after: u64, ending: fn(u64) -> Ending) {
-        match self.length {
-            Some(0) => {
-                self.head.truncate(self.head.len() / 2);
-                self.ending = ending(0);
-            }
-            Some(length) => self.ending = ending(after.min(length - 1)),
-            None => self.ending = ending(after),
+        fault => {
+            let answer = true_answer(backend, head, upload).await;
+            apply(&fault, head, answer, backend, connection, is_faulty).await
         }
     }
 }
 
-/// Faults that touch the fields of the head alone.
-fn change_fields(fault: &Fault, method: &str, answer: &mut Answer) -> bool {
-    let range = answer.fields.get("Content-Range").and_then(wire::sent);
+async fn true_answer(backend: &dyn Backend, head: &Head, upload: Upload) -> Answer {
+    let answer = backend.answer(head, upload).await;
+    answer.unwrap_or_else(|error| message::bytes(502, format!("fault-proxy: {error}\n")))
+}
+
+/// Reads so many bytes of the body of a request, or all.
+async fn read(upload: &mut Upload, bytes: u64) {
+    let mut seen = 0;
+    while seen < bytes
+        && let Some(Ok(frame)) = upload.frame().await
+    {
+        seen += frame.data_ref().map_or(0, Bytes::len) as u64;
+    }
+}
+
+/// Puts a fault into a true answer.
+async fn apply(
+    fault: &Fault,
+    head: &Head,
+    mut answer: Answer,
+    backend: &dyn Backend,
+    connection: &Arc<Connection>,
+    is_faulty: impl Fn(),
+) -> io::Result<Answer> {
+    let has_body = head.method() != Method::HEAD && message::length(&answer) != Some(0);
+    let answer = match *fault {
+        Fault::Latency { ms } => {
+            sleep(Duration::from_millis(ms)).await;
+            answer
+        }
+        Fault::Slow { bits_per_second } => answer.map(|body| slow(body, bits_per_second)),
+        Fault::Stall { after } | Fault::Reset { after } | Fault::Short { after } => {
+            is_faulty();
+            let end = end(fault.clone(), connection.clone());
+            if !has_body {
+                return end.await.map(|_| answer);
+            }
+            let after = after.min(message::length(&answer).map_or(u64::MAX, |length| length - 1));
+            return Ok(answer.map(|body| cut(body, after).chain(stream::once(end)).boxed()));
+        }
+        Fault::Lost => {
+            is_faulty();
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        Fault::FlippedByte { at } if has_body => {
+            let at = at % message::length(&answer).unwrap_or(u64::MAX);
+            answer.map(|body| flip(body, at))
+        }
+        Fault::Gzipped if has_body => {
+            let (parts, body) = answer.into_parts();
+            let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            body.try_for_each(|piece| std::future::ready(zipped.write_all(&piece))).await?;
+            let (length, body) = message::bytes(200, zipped.finish()?).into_parts();
+            let mut answer = with(Answer::from_parts(parts, body), "Content-Encoding", "gzip");
+            answer.headers_mut().extend(length.headers);
+            answer
+        }
+        Fault::WrongBytes { shift } => match other_bytes(head, &answer, shift) {
+            Some(other) => {
+                let upload = Empty::new().map_err(|never| match never {}).boxed();
+                let other = backend.answer(&other, upload).await?;
+                answer.map(|_| other.into_body())
+            }
+            None => return Ok(answer),
+        },
+        Fault::HugeLength(length) if has_body => {
+            with(answer, "Content-Length", length).map(|body| body.chain(zeros()).boxed())
+        }
+        _ if change_fields(fault, head, &mut answer) => answer,
+        _ => return Ok(answer),
+    };
+    is_faulty();
+    Ok(answer)
+}
+
+/// What becomes of a connection after a part of an answer.
+async fn end(fault: Fault, connection: Arc<Connection>) -> io::Result<Bytes> {
+    sleep(LEAVING).await;
+    match fault {
+        Fault::Stall { .. } => std::future::pending().await,
+        Fault::Reset { .. } => Err(connection.reset()),
+        _ => Err(io::ErrorKind::ConnectionAborted.into()),
+    }
+}
+
+/// The first bytes of a body.
+fn cut(body: Pieces, mut left: u64) -> Pieces {
+    body.map_ok(move |piece| {
+        let length = left.min(piece.len() as u64);
+        left -= length;
+        piece.slice(..length as usize)
+    })
+    .boxed()
+}
+
+fn flip(body: Pieces, at: u64) -> Pieces {
+    let mut seen = 0;
+    body.map_ok(move |piece| {
+        let mut piece = Vec::from(piece);
+        if let Some(byte) = at.checked_sub(seen).and_then(|at| piece.get_mut(at as usize)) {
+            *byte ^= 1;
+        }
+        seen += piece.len() as u64;
+        piece.into()
+    })
+    .boxed()
+}
+
+fn slow(body: Pieces, bits_per_second: u64) -> Pieces {
+    body.and_then(move |piece| async move {
+        sleep(link::transfer_time(piece.len(), bits_per_second)).await;
+        Ok(piece)
+    })
+    .boxed()
+}
+
+fn zeros() -> Pieces {
+    stream::repeat_with(|| Ok(Bytes::from_static(&[0; 64 << 10]))).boxed()
+}
+
+/// Faults that touch the fields of the head alone. Whether this is one of them.
+fn change_fields(fault: &Fault, head: &Head, answer: &mut Answer) -> bool {
+    let (status, length) = (answer.status(), message::length(answer));
+    let fields = answer.headers_mut();
+    let range = get(fields, "Content-Range").and_then(range::sent);
     match (fault, range) {
-        (Fault::ChangedEtag, _) if answer.status < 300 => answer.fields.set("ETag", "\"another-version\""),
+        (Fault::ChangedEtag, _) if status.is_success() => set(fields, "ETag", "\"another-version\""),
         (Fault::WrongContentRange, Some((range, total))) => {
             let (first, last) = (range.end, range.end + (range.end - range.start) - 1);
-            answer.fields.set("Content-Range", format!("bytes {first}-{last}/{}", total.max(last + 1)));
+            set(fields, "Content-Range", format!("bytes {first}-{last}/{}", total.max(last + 1)));
         }
         (Fault::OtherLength { more }, Some((range, total))) => {
             let total = total.saturating_add_signed(*more);
-            answer.fields.set("Content-Range", format!("bytes {}-{}/{total}", range.start, range.end - 1));
+            set(fields, "Content-Range", format!("bytes {}-{}/{total}", range.start, range.end - 1));
         }
-        (Fault::OtherLength { more }, None) if method == "HEAD" => {
-            let length = answer.fields.number("Content-Length").unwrap_or(0);
-            answer.fields.set("Content-Length", length.saturating_add_signed(*more));
+        (Fault::OtherLength { more }, None) if head.method() == Method::HEAD => {
+            set(fields, "Content-Length", length.unwrap_or(0).saturating_add_signed(*more));
         }
         _ => return false,
     }
     true
 }
 
-/// Asks for other bytes, which come under the head of the answer that there is.
-fn wrong_bytes(
-    request: &Request,
-    answer: &Answer,
-    shift: u64,
-    backend: &mut impl Backend,
-    upload: &mut Upload<'_>,
-) -> io::Result<bool> {
-    let Some((range, total)) = answer.fields.get("Content-Range").and_then(wire::sent) else { return Ok(false) };
-    let behind = range.end.checked_add(shift).filter(|end| *end <= total);
-    let before = range.start.checked_sub(shift);
-    let first = match (behind, before) {
-        (Some(_), _) => range.start + shift,
-        (None, Some(first)) => first,
-        (None, None) => return Ok(false),
-    };
-    let mut other = request.clone();
-    other.fields.set("Range", format!("bytes={first}-{}", first + (range.end - range.start) - 1));
-    backend.answer(&other, upload)?;
-    Ok(true)
-}
-
-fn read_all(backend: &mut impl Backend) -> io::Result<Vec<u8>> {
-    let (mut body, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
-    loop {
-        match backend.read(&mut buffer)? {
-            0 => return Ok(body),
-            read => body.extend(&buffer[..read]),
-        }
-    }
+/// Asks for other bytes than a request, if the object has some.
+fn other_bytes(head: &Head, answer: &Answer, shift: u64) -> Option<Head> {
+    let (range, total) = get(answer.headers(), "Content-Range").and_then(range::sent)?;
+    let behind = range.end.checked_add(shift).is_some_and(|end| end <= total);
+    let first = if behind { range.start + shift } else { range.start.checked_sub(shift)? };
+    let mut other = head.clone();
+    set(other.headers_mut(), "Range", format!("bytes={first}-{}", first + (range.end - range.start) - 1));
+    Some(other)
 }
 
 /// Answers of faults for which nobody is asked.
-fn made_up(fault: &Fault, request: &Request) -> Option<Reply> {
-    let bytes = |answer, body: &str| Reply::of_bytes(request, answer, body);
-    let xml = |status, code| {
-        let text = "made by fault-proxy";
-        let body = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>{text}</Message></Error>"
-        );
-        bytes(Answer::new(status).with("Content-Type", "application/xml"), &body)
-    };
-    let reply = match fault {
-        Fault::NoAnswer => Reply::without_head(b"", Ending::Stall(0)),
-        Fault::NotHttp => Reply::without_head(b"220 mail.example.com ESMTP\r\n\r\n", Ending::Close(0)),
+fn made_up(fault: &Fault, head: &Head) -> Option<Answer> {
+    Some(match fault {
         Fault::Unavailable { retry_after_seconds } => {
-            bytes(Answer::new(503).with("Retry-After", retry_after_seconds), "busy\n")
+            with(message::bytes(503, "busy\n"), "Retry-After", retry_after_seconds)
         }
-        Fault::SlowDown => xml(503, "SlowDown"),
-        Fault::Conflict => xml(409, "ConditionalRequestConflict"),
-        Fault::Forbidden => xml(403, "AccessDenied"),
-        Fault::Status(status) => bytes(Answer::new(*status), ""),
+        Fault::SlowDown => message::error(503, "SlowDown"),
+        Fault::Conflict => message::error(409, "ConditionalRequestConflict"),
+        Fault::Forbidden => message::error(403, "AccessDenied"),
+        Fault::Status(status) => message::empty(*status),
         Fault::Html => {
             let page =
                 "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Please sign in.</body></html>\n";
-            bytes(Answer::new(200).with("Content-Type", "text/html"), page)
+            with(message::bytes(200, page), "Content-Type", "text/html")
         }
         Fault::RedirectLoop => {
-            let host = request.fields.get("Host").unwrap_or("127.0.0.1");
-            bytes(Answer::new(302).with("Location", format!("http://{host}{}", request.target)), "")
+            let host = get(head.headers(), "Host").unwrap_or("127.0.0.1");
+            with(message::empty(302), "Location", format!("http://{host}{}", head.uri()))
         }
-        Fault::GzipGarbage => bytes(Answer::new(200).with("Content-Encoding", "gzip"), "this is no gzip file\n"),
-        Fault::Endless => {
-            let head = Reply::of_backend(&request.method, &Answer::new(200));
-            let ending = if head.length == Some(0) { Ending::Whole } else { Ending::Zeros };
-            Reply { source: Source::Bytes(Vec::new()), ending, ..head }
-        }
+        Fault::Redirect(to) => with(message::empty(302), "Location", format!("{to}{}", head.uri())),
+        Fault::GzipGarbage => with(message::bytes(200, "this is no gzip file\n"), "Content-Encoding", "gzip"),
+        Fault::Endless => Answer::new(zeros()),
         _ => return None,
-    };
-    Some(Reply { faulty: true, ..reply })
+    })
 }

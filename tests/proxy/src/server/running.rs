@@ -1,36 +1,55 @@
 //! A server that runs.
 
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::time::Duration;
+
+use futures_util::stream::{Stream, TryStreamExt};
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 
 use super::backend::Backend;
-use super::shared::Shared;
-use super::turn;
+use super::connection::Connection;
+use super::reply;
 use crate::fault::Rules;
-use crate::journal::{Counts, Exchange};
+use crate::journal::{Counts, Exchange, Journal};
 use crate::link::Link;
-use crate::wire::Socket;
 
 /// A running server, which stops when this is dropped. Connections that are open then are cut.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
-    acceptor: Option<thread::JoinHandle<()>>,
+    runtime: Option<Runtime>,
+}
+
+/// What the connections of a server share.
+struct Shared {
+    backend: Box<dyn Backend>,
+    rules: Rules,
+    link: Link,
+    journal: Journal,
+    tls: Option<TlsAcceptor>,
 }
 
 impl Server {
-    pub(super) fn start<B: Backend>(listen: &str, backend: impl Fn() -> B + Send + Sync + 'static) -> io::Result<Self> {
-        let listener = TcpListener::bind(listen)?;
+    pub(super) fn start(listen: &str, backend: Box<dyn Backend>, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind(listen))?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new());
-        let of_acceptor = Arc::clone(&shared);
-        let acceptor = thread::Builder::new()
-            .name("accept".to_owned())
-            .spawn(move || accept(&listener, &of_acceptor, &Arc::new(backend)))?;
-        Ok(Self { address, shared, acceptor: Some(acceptor) })
+        let (rules, link, journal) = (Rules::default(), Link::new(), Journal::new());
+        let shared = Arc::new(Shared { backend, rules, link, journal, tls: tls.map(TlsAcceptor::from) });
+        runtime.spawn(accept(listener, shared.clone()));
+        Ok(Self { address, shared, runtime: Some(runtime) })
     }
 
     /// Where it listens.
@@ -76,45 +95,56 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for connections.
-        let woken = TcpStream::connect(self.address).is_ok();
-        if let Some(acceptor) = self.acceptor.take().filter(|_| woken) {
-            // Its panic was printed.
-            let _ = acceptor.join();
-        }
-        for stream in self.shared.open.lock().unwrap().values() {
-            // The other end may have closed it already.
-            let _ = stream.shutdown(Shutdown::Both);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(5));
         }
     }
 }
 
-fn accept<B: Backend>(
-    listener: &TcpListener,
-    shared: &Arc<Shared>,
-    backend: &Arc<impl Fn() -> B + Send + Sync + 'static>,
-) {
-    for (number, stream) in (0..).zip(listener.incoming()) {
-        if shared.stopping.load(Ordering::SeqCst) {
-            return;
-        }
-        let Ok((stream, copy)) = stream.and_then(|stream| Ok((stream.try_clone()?, stream))) else {
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(serve(stream, shared.clone()))),
             // Out of descriptors: those that are open will close.
-            thread::sleep(std::time::Duration::from_millis(10));
-            continue;
-        };
-        shared.open.lock().unwrap().insert(number, copy);
-        let (shared, backend) = (Arc::clone(shared), Arc::clone(backend));
-        let connection = thread::Builder::new().name("connection".to_owned()).stack_size(256 << 10);
-        let spawned = connection.spawn(move || {
-            // Clients break connections off, and so do faults.
-            let _ = Socket::new(stream).and_then(|client| turn::all(&shared, &mut backend(), client));
-            // The last copy closes it, with a reset if one was set.
-            shared.open.lock().unwrap().remove(&number);
-        });
-        if let Err(error) = spawned {
-            eprintln!("fault-proxy: no thread for a connection: {error}");
+            Err(_) => sleep(Duration::from_millis(10)).await,
         }
     }
+}
+
+/// Answers the requests of a connection until it ends. Clients break connections off, and so do faults.
+async fn serve(stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let connection = Arc::new(Connection::of(&stream)?);
+    let (http, tls) = (http1::Builder::new(), shared.tls.clone());
+    let service = service_fn(move |request| one(shared.clone(), connection.clone(), request));
+    match tls {
+        Some(tls) => http.serve_connection(TokioIo::new(tls.accept(stream).await?), service).await,
+        None => http.serve_connection(TokioIo::new(stream), service).await,
+    }
+    .map_err(io::Error::other)
+}
+
+async fn one(
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> io::Result<Response<StreamBody<impl Stream<Item = io::Result<Frame<Bytes>>>>>> {
+    let (head, body) = request.into_parts();
+    let head = Request::from_parts(head, ());
+    let fault = shared.rules.choose(&head);
+    shared.journal.begin(&head);
+    shared.link.wait_for_latency(connection.is_new()).await;
+    let is_faulty = || shared.journal.is_faulty();
+    let answer = reply::make(fault, &head, body.boxed(), &*shared.backend, &connection, is_faulty).await?;
+    let path = head.uri().path().to_owned();
+    Ok(answer.map(|pieces| {
+        StreamBody::new(pieces.and_then(move |piece| {
+            let (shared, path) = (shared.clone(), path.clone());
+            async move {
+                shared.link.wait_to_send(piece.len()).await;
+                shared.journal.sent(&path, piece.len());
+                Ok(Frame::data(piece))
+            }
+        }))
+    }))
 }

@@ -7,8 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use super::backend::Upload;
-use crate::wire::{Answer, Request};
+use crate::message::{Answer, Head, empty, error, get, with, xml};
 
 /// Parts of an object, other than the last one, are no smaller (S3's `EntityTooSmall`).
 const SMALLEST_PART: usize = 5 << 20;
@@ -46,27 +45,25 @@ impl Writes {
         Self { conditions, state: Mutex::new(state) }
     }
 
-    /// Carries a request out that writes the object `name` in `folder`, whose tag is now `tag`. `describe` gives the tag
-    /// of what was written. `None` if it does not write.
+    /// Carries a request out that writes the object at `path` in `folder`, whose tag is now `tag`. `None` if it does not
+    /// write.
     pub fn answer(
         &self,
         folder: &Path,
-        name: &Path,
-        request: &Request,
-        upload: &mut Upload<'_>,
+        path: &Path,
+        head: &Head,
+        body: &[u8],
         tag: &dyn Fn() -> Option<String>,
-    ) -> io::Result<Option<(Answer, String)>> {
-        let Some(action) = action(request) else { return Ok(None) };
-        let body = read_all(upload)?;
+    ) -> io::Result<Option<Answer>> {
+        let Some(action) = action(head) else { return Ok(None) };
         let mut state = self.state.lock().unwrap();
-        let path = folder.join(name);
-        let refused = || if self.conditions { refused(request, tag()) } else { None };
+        let refused = || if self.conditions { refused(head, tag()) } else { None };
         let done = match action {
             Action::Put => match refused() {
                 Some(answer) => answer,
                 None => {
-                    state.put(folder, &path, &body)?;
-                    (ok(200).with("ETag", tag().unwrap_or_default()), String::new())
+                    state.put(folder, path, body)?;
+                    with(empty(200), "ETag", tag().unwrap_or_default())
                 }
             },
             Action::Begin => {
@@ -74,33 +71,32 @@ impl Writes {
                 let id = format!("upload-{}", state.ids);
                 state.uploads.insert(id.clone(), BTreeMap::new());
                 let result = "InitiateMultipartUploadResult";
-                xml(200, format!("<{result}><UploadId>{id}</UploadId></{result}>"))
+                xml(200, &format!("<{result}><UploadId>{id}</UploadId></{result}>"))
             }
             Action::Part(id, number) => match state.uploads.get_mut(id) {
                 Some(parts) => {
-                    let tag = format!("\"part-{number}-{}\"", body.len());
-                    parts.insert(number, body);
-                    (ok(200).with("ETag", tag), String::new())
+                    parts.insert(number, body.to_vec());
+                    with(empty(200), "ETag", format!("\"part-{number}-{}\"", body.len()))
                 }
                 None => error(404, "NoSuchUpload"),
             },
-            Action::Complete(id) => match (state.assembled(id, &body), refused()) {
+            Action::Complete(id) => match (state.assembled(id, body), refused()) {
                 (Err(refusal), _) | (Ok(_), Some(refusal)) => refusal,
                 (Ok(bytes), None) => {
                     state.uploads.remove(id);
-                    state.put(folder, &path, &bytes)?;
+                    state.put(folder, path, &bytes)?;
                     let (tag, result) = (tag().unwrap_or_default(), "CompleteMultipartUploadResult");
-                    xml(200, format!("<{result}><ETag>{tag}</ETag></{result}>"))
+                    xml(200, &format!("<{result}><ETag>{tag}</ETag></{result}>"))
                 }
             },
             Action::Abort(id) => match state.uploads.remove(id) {
-                Some(_) => (ok(204), String::new()),
+                Some(_) => empty(204),
                 None => error(404, "NoSuchUpload"),
             },
             Action::Remove => {
                 // Fine if there is none.
-                let _ = fs::remove_file(&path);
-                (ok(204), String::new())
+                let _ = fs::remove_file(path);
+                empty(204)
             }
         };
         Ok(Some(done))
@@ -126,7 +122,7 @@ impl State {
     }
 
     /// The object that a list of parts makes.
-    fn assembled(&self, id: &str, list: &[u8]) -> Result<Vec<u8>, (Answer, String)> {
+    fn assembled(&self, id: &str, list: &[u8]) -> Result<Vec<u8>, Answer> {
         let Some(parts) = self.uploads.get(id) else { return Err(error(404, "NoSuchUpload")) };
         let list = String::from_utf8_lossy(list);
         let numbers: Vec<u32> =
@@ -146,12 +142,12 @@ impl State {
     }
 }
 
-fn action(request: &Request) -> Option<Action<'_>> {
-    let query = request.target.split_once('?').map_or("", |(_, query)| query);
-    let find = |name: &str| query.split('&').find_map(|pair| pair.split_once('=').filter(|(n, _)| *n == name));
+fn action(head: &Head) -> Option<Action<'_>> {
+    let query = head.uri().query().unwrap_or_default();
+    let find = |name: &str| query.split('&').filter_map(|pair| pair.split_once('=')).find(|(n, _)| *n == name);
     let id = find("uploadId").map(|(_, id)| id);
     let number = find("partNumber").and_then(|(_, number)| number.parse().ok());
-    Some(match (request.method.as_str(), id, number) {
+    Some(match (head.method().as_str(), id, number) {
         ("PUT", Some(id), Some(number)) => Action::Part(id, number),
         ("PUT", None, None) => Action::Put,
         ("POST", Some(id), None) => Action::Complete(id),
@@ -163,36 +159,13 @@ fn action(request: &Request) -> Option<Action<'_>> {
 }
 
 /// What S3 says where a condition does not hold.
-fn refused(request: &Request, tag: Option<String>) -> Option<(Answer, String)> {
-    if request.fields.get("If-None-Match") == Some("*") && tag.is_some() {
+fn refused(head: &Head, tag: Option<String>) -> Option<Answer> {
+    if get(head.headers(), "If-None-Match") == Some("*") && tag.is_some() {
         return Some(error(412, "PreconditionFailed"));
     }
-    let wanted = request.fields.get("If-Match")?;
+    let wanted = get(head.headers(), "If-Match")?;
     match tag {
         None => Some(error(404, "NoSuchKey")),
         Some(tag) => (tag != wanted).then(|| error(412, "PreconditionFailed")),
     }
-}
-
-fn read_all(upload: &mut Upload<'_>) -> io::Result<Vec<u8>> {
-    let (mut body, mut buffer) = (Vec::new(), vec![0; 256 << 10]);
-    loop {
-        match upload.read(&mut buffer)? {
-            0 => return Ok(body),
-            read => body.extend(&buffer[..read]),
-        }
-    }
-}
-
-fn ok(status: u16) -> Answer {
-    Answer::new(status)
-}
-
-fn xml(status: u16, body: String) -> (Answer, String) {
-    let body = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{body}");
-    (Answer::new(status).with("Content-Type", "application/xml"), body)
-}
-
-fn error(status: u16, code: &str) -> (Answer, String) {
-    xml(status, format!("<Error><Code>{code}</Code><Message>of fault-proxy</Message></Error>"))
 }

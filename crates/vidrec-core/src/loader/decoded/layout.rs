@@ -140,18 +140,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_frames_lie_between_the_header_and_the_first_frame() {
-        let layout = Layout::new(100, 1 << 20).unwrap();
-        let index = |frame, scale| layout.index(frame, scale);
-        assert_eq!((layout.begin(), index(0, Scale::Full), index(100, Scale::Full)), (8192, Some(4096), None));
-        assert_eq!(index(99, Scale::Eighth), Some(4096 + 8 * 399));
-        let e = Layout::new(100_000, 1 << 20).unwrap_err();
-        assert!(e.to_string().contains("decoded_cache") && e.to_string().contains("100000 frames"), "{e}");
-        assert!(Layout::new(u64::MAX, u64::MAX).is_err());
-        assert_ne!(layout.header(&[1; 32]), Layout::new(100, 1 << 21).unwrap().header(&[1; 32]));
-    }
-
-    #[test]
     fn a_head_is_read_as_written_and_no_other_way() {
         let frame = FrameKey { number: 7, record_offset: 1 << 40, jpeg_length: 9, jpeg_crc32: u32::MAX };
         let head = Head { frame, scale: Scale::Half, grid: TileGrid { size: (340, 256), tile_width: 32 } };

@@ -187,13 +187,6 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_the_mean_over_the_clip() {
-        assert_eq!(frames_per_second(&[0, 40, 80, 120, 200], (1, 1000)), 20.0);
-        assert!(frames_per_second(&[7], (1, 1000)).is_nan());
-        assert!(frames_per_second(&[7, 7], (1, 1000)).is_infinite());
-    }
-
-    #[test]
     fn the_drawing_is_true() {
         assert_eq!(frames(Frames::uniform(3), 10, 3, 0), [1, 5, 8]);
         assert_eq!(frames(Frames::run(3).with_stride(2).with_at(Start::Center), 10, 3, 0), [2, 4, 6]);
@@ -218,21 +211,6 @@ mod tests {
             counts[found[0] as usize] += 1;
         }
         assert!(counts.iter().all(|c| (880..1120).contains(c)), "{counts:?}");
-    }
-
-    #[test]
-    fn a_padded_window_is_around_each_frame() {
-        let both = |pad, number| {
-            let rule = windows(2, 3, 1, pad);
-            let (found, meant) = rule.choose(7, 3, number, DrawKey { seed: 1, epoch: 0, sample: 2 });
-            (found, meant.iter().map(|&meant| u8::from(meant)).collect::<Vec<_>>())
-        };
-        assert_eq!(windows(2, 3, 1, WindowPad::Edge).samples(7, 3), 3, "around frames 0, 3 and 6");
-        assert_eq!(both(WindowPad::Edge, 0), (vec![0, 0, 2], vec![0, 1, 1]));
-        assert_eq!(both(WindowPad::Edge, 1), (vec![1, 3, 5], vec![1, 1, 1]));
-        assert_eq!(both(WindowPad::Edge, 2), (vec![4, 6, 6], vec![1, 1, 0]));
-        assert_eq!(both(WindowPad::Zero, 0), (vec![0, 2], vec![0, 1, 1]));
-        assert_eq!(both(WindowPad::Zero, 2), (vec![4, 6], vec![1, 1, 0]));
     }
 
     #[test]

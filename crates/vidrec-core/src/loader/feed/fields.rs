@@ -121,30 +121,3 @@ fn field(kind: Type, name: &str, clips: &[JsonObject]) -> Field {
         Type::Json | Type::Missing => Field::Json(values().map(|v| v.map(Value::to_string)).collect()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_has_one_type_for_all_clips() {
-        use Type::*;
-        let of = |types: &[Type]| common("x", types.iter().copied());
-        assert_eq!(of(&[Integer, Integer]).unwrap(), Integer);
-        assert_eq!(of(&[Integer, Float]).unwrap(), Float);
-        assert_eq!(of(&[Missing, Integer]).unwrap(), Float, "there is no integer for a missing one");
-        assert_eq!(of(&[Missing, Text, Missing]).unwrap(), Text);
-        assert_eq!((of(&[Missing, Missing]).unwrap(), of(&[]).unwrap()), (Missing, Missing));
-        let e = of(&[Missing, Integer, Text]).unwrap_err().to_string();
-        assert!(e.contains("clip 2") && e.contains("as in clip 1") && e.contains("text"), "{e}");
-    }
-
-    #[test]
-    fn values_are_found_by_name_or_path() {
-        let clips: Vec<JsonObject> =
-            [r#"{"a": 1, "v": {"c": "x"}, "l": [1]}"#, r#"{"a": 0.5, "l": null}"#].map(|t| t.parse().unwrap()).into();
-        assert_eq!(field(Type::Float, "a", &clips), Field::Floats(vec![1.0, 0.5]));
-        assert_eq!(field(Type::Text, "v.c", &clips), Field::Texts(vec![Some("x".into()), None]));
-        assert_eq!(field(Type::Json, "l", &clips), Field::Json(vec![Some("[1]".into()), None]));
-    }
-}

@@ -225,22 +225,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn a_pixel_that_is_a_sample_has_that_one_weight() {
-        let span = Span { bounds: (0, 9), start: 2.0, scale: 1.0 };
-        let axis = Axis::new(PlaneAxis { span, side: 9, step: 1, samples: Samples::Full }, 4, false);
-        assert_eq!((axis.taps, axis.first, axis.weights), (1, vec![2, 3, 4, 5], vec![Axis::ONE as i16; 4]));
-    }
-
-    #[test]
-    fn chroma_of_a_pixel_is_three_quarters_of_its_sample_and_a_quarter_of_the_next() {
-        let span = Span { bounds: (0, 5), start: 0.0, scale: 1.0 };
-        let axis = Axis::new(PlaneAxis { span, side: 5, step: 1, samples: Samples::Half }, 5, false);
-        let quarter = Axis::ONE as i16 / 4;
-        let expected = [[4, 0], [3, 1], [1, 3], [3, 1], [1, 3]].map(|pair| pair.map(|weight| weight * quarter));
-        assert_eq!(axis.first, [0, 0, 0, 1, 1]);
-        // The last sample is at the edge. There is no pixel to its right, and it is the fifth pixel's own.
-        assert_eq!(axis.weights, expected.as_flattened());
-    }
 }

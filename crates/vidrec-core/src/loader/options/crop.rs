@@ -253,31 +253,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_has_the_names_of_python_and_height_before_width() {
-        let json = |text: &str| serde_json::from_str::<Crop>(text).map_err(|e| e.to_string());
-        let size = (8, 6);
-        for (text, crop) in [
-            (r#"{"CenterCrop": {"size": 224}}"#, Crop::default()),
-            (r#"{"CenterCrop": {"size": [6, 8], "resize": 9}}"#, Crop::center(size).with_resize(Some((9, 9)))),
-            (r#"{"RandomCrop": {"size": [6, 8], "resize": [9, 11]}}"#, Crop::random(size).with_resize(Some((9, 11)))),
-            (r#"{"RandomResizedCrop": {"size": [6, 8], "scale": [0.08, 1.0]}}"#, Crop::random_resized(size)),
-            (r#"{"MultiScaleCrop": {"size": [6, 8], "fixed": true}}"#, Crop::multi_scale(size, true)),
-            (r#"{"ThreeCrop": {"size": [6, 8]}}"#, Crop::three(size)),
-            (r#"{"Cover": {"size": [6, 8]}}"#, Crop::cover(size, false)),
-            (r#"{"Cover": {"sizes": [[6, 8], 7], "random": true}}"#, Crop::cover_sizes([size, (7, 7)], true)),
-            (r#"{"SmartResize": {}}"#, Crop::smart_resize(28, 100_352, 602_112)),
-            (r#"{"SmartResize": {"factor": 32, "min_pixels": 1, "max_pixels": 9}}"#, Crop::smart_resize(32, 1, 9)),
-        ] {
-            assert_eq!(json(text).unwrap(), crop);
-            assert_eq!(json(&serde_json::to_string(&crop).unwrap()).unwrap(), crop);
-            crop.check().unwrap();
-        }
-        assert!(
-            json(r#"{"MultiScaleCrop": {"size": 8, "resize": 9}}"#).unwrap_err().contains("unknown field `resize`")
-        );
-    }
-
-    #[test]
     fn what_makes_no_sense_is_named() {
         let resized = |scale, ratio| Crop::RandomResized { size: (8, 8), scale, ratio };
         for (named, crop) in [

@@ -307,32 +307,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_has_the_name_and_the_fields_of_each_rule() {
-        let json = |text: &str| serde_json::from_str::<Frames>(text).map_err(|e| e.to_string());
-        let rate = "30000/1001".parse().ok();
-        for (text, frames) in [
-            ("\"Stored\"", Frames::Stored),
-            ("{\"Uniform\": {\"count\": 8}}", Frames::uniform(8)),
-            ("{\"Random\": {\"count\": 8, \"short\": \"pad\"}}", Frames::random(8).with_short(ShortClips::Pad)),
-            ("{\"Run\": {\"count\": 8, \"at\": \"center\"}}", Frames::run(8).with_at(Start::Center)),
-            ("{\"Run\": {\"count\": 8, \"fps\": \"30000/1001\"}}", Frames::run(8).with_fps(rate)),
-            ("{\"Run\": {\"count\": 8, \"fps\": 4}}", Frames::run(8).with_fps("4".parse().ok())),
-            ("{\"Windows\": {\"count\": 8, \"hop\": 3}}", Frames::windows(8).with_hop(3)),
-            (
-                "{\"Windows\": {\"count\": 2, \"stride\": 5, \"past\": 1, \"pad\": \"edge\"}}",
-                Frames::windows(2).with_stride(5).with_past(1).with_pad(WindowPad::Edge),
-            ),
-            ("{\"Views\": {\"views\": 3, \"count\": 8, \"stride\": 2}}", Frames::views(3, 8).with_stride(2)),
-            ("{\"AllFrames\": {\"max\": 64}}", Frames::all().with_max(Some(64))),
-        ] {
-            assert_eq!(json(text).unwrap(), frames);
-            assert_eq!(json(&serde_json::to_string(&frames).unwrap()).unwrap(), frames);
-        }
-        assert!(json("{\"Uniform\": {\"count\": 8, \"fps\": 4}}").unwrap_err().contains("unknown field `fps`"));
-        assert!(json("{\"Run\": {\"count\": 8, \"fps\": 0}}").unwrap_err().contains("rate"));
-    }
-
-    #[test]
     fn what_makes_no_sense_is_named() {
         for (named, frames) in [
             ("frames", Frames::uniform(0)),

@@ -251,21 +251,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_that_makes_no_sense_is_refused_by_name() {
-        let of = |window: Option<(f64, f64)>, rate: Option<&str>| {
-            let rate = rate.map(|rate| rate.parse().unwrap());
-            TrackWindow { window, rate, ..TrackWindow::default() }.check("action")
-        };
-        of(Some((0.0, 0.0)), None).unwrap();
-        of(Some((-0.5, 0.5)), Some("29.97")).unwrap();
-        for window in [(0.5, 0.4), (f64::NAN, 1.0), (0.0, f64::NAN), (0.0, f64::INFINITY), (-1e12, 0.0)] {
-            let e = of(Some(window), Some("10")).unwrap_err().to_string();
-            assert!(e.contains("tracks[\"action\"].window"), "{e}");
-        }
-        assert!(of(None, Some("10")).unwrap_err().to_string().contains("tracks[\"action\"]: a rate"));
-    }
-
-    #[test]
     fn steps_and_times_that_make_no_sense_are_refused_by_name() {
         let none = TrackWindow::default;
         let (steps, times) = (Some((0, 2)), Some(vec![0.0]));

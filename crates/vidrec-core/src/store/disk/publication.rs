@@ -306,20 +306,6 @@ mod tests {
         assert_eq!(names(dir), ["dataset.json", OLD, BOTH]);
     }
 
-    #[test]
-    fn a_file_that_is_not_listed_is_not_replaced() {
-        let temp = tempfile::tempdir().unwrap();
-        old_set(temp.path());
-        fs::write(temp.path().join(NEW), "not ours").unwrap();
-        let lock = FolderLock::take(temp.path()).unwrap();
-        let mut file = AtomicFile::create(&temp.path().join("staged.rec")).unwrap();
-        file.write_all(b"ours").unwrap();
-        let files = vec![(file.seal(), named(NEW))];
-        let e = Staged::new(temp.path(), lock, files, b"", Replaced::default()).unwrap_err();
-        assert!(e.to_string().contains("does not list it"), "{e}");
-        assert_eq!(fs::read(temp.path().join(NEW)).unwrap(), b"not ours");
-    }
-
     use crate::store::disk::remove_temporaries;
     use vidrec_format::dataset_json::ShardJson;
     use vidrec_format::meta::Meta;

@@ -238,19 +238,4 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::Usage);
         assert!(open_with(&at("new"), Links::Refuse, how.write(true).create(true)).unwrap().is_some());
     }
-
-    #[test]
-    fn links_are_refused_and_pipes_keep_nobody_waiting() {
-        let _starts = crate::process_start_lock::some();
-        let dir = tempfile::tempdir().unwrap();
-        let (file, link, pipe) = (dir.path().join("file"), dir.path().join("link"), dir.path().join("pipe"));
-        fs::write(&file, b"of somebody else").unwrap();
-        symlink(&file, &link).unwrap();
-        let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(made.success());
-        let open = |path| in_place(OpenOptions::new().write(true).create(true).truncate(true)).open(path);
-        assert!(open(&link).is_err() && open(&pipe).is_err());
-        assert_eq!(fs::read(&file).unwrap(), b"of somebody else");
-        assert!(open(&file).is_ok());
-    }
 }

@@ -386,25 +386,6 @@ mod tests {
     use crate::store::storage::Storage;
 
     #[test]
-    fn a_sequence_takes_few_requests_and_each_byte_once() {
-        let content: Vec<u8> = (0..40u32 << 20).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
-        let (folder, memory_bytes) = (tempfile::tempdir().unwrap(), 40 << 20);
-        std::fs::write(folder.path().join("x"), &content).unwrap();
-        let server = fault_proxy::Origin::serve(folder.path()).unwrap();
-        let remote = Remote::new(&Storage { memory_bytes, ..Storage::default() }).unwrap();
-        let file = Opening::start(&remote, Path::new(&format!("{}/x", server.url())), false).unwrap().finish().unwrap();
-        let mut buffer = Vec::new();
-        for at in (0..file.len()).step_by(128 << 10) {
-            let range = at..at + (128 << 10);
-            file.read(range.clone(), || at..at + (1 << 20), &mut buffer).unwrap();
-            assert!(buffer == content[range.start as usize..range.end as usize], "{at}");
-            assert!(remote.stats().held_bytes <= memory_bytes);
-        }
-        let counts = server.counts();
-        assert!(counts.body_bytes == file.len() && counts.requests < 15, "{} requests", counts.requests);
-    }
-
-    #[test]
     fn all_threads_that_read_a_wrong_table_may_read_it_once_more() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("x"), [1; 10_000]).unwrap();

@@ -206,7 +206,7 @@ fn saved_token() -> error::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{at, is_pinned, next, split};
+    use super::{at, is_pinned, split};
 
     #[test]
     fn repositories_revisions_and_paths_are_told_apart() {
@@ -228,14 +228,5 @@ mod tests {
         let pinned = at("hf://datasets/o/n@v1", commit);
         assert_eq!(pinned, format!("hf://datasets/o/n@{commit}"));
         assert!(is_pinned(&pinned) && !is_pinned("hf://datasets/o/n@v1") && !is_pinned("hf://datasets/o/n"));
-    }
-
-    #[test]
-    fn pages_name_the_next_one() {
-        let here = "https://hub/api/datasets/o/n/tree/main";
-        let of = |link: &str| next([link].into_iter(), here);
-        assert_eq!(of("<https://hub/x?cursor=1>; rel=\"next\"").as_deref(), Some("https://hub/x?cursor=1"));
-        assert_eq!(of("</x>; rel=\"first\", </y?c=2>; rel=\"next\"").as_deref(), Some("https://hub/y?c=2"));
-        assert_eq!((of("<https://hub/x>; rel=\"first\""), of("rel=\"next\"")), (None, None));
     }
 }

@@ -192,19 +192,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn homes_epochs_and_seeds_differ() {
-        let order = |seed, epoch| all(&Homes::new(1000, 4, 0.5, 10, 4, seed, epoch));
-        assert_ne!(order(1, 0), order(1, 1));
-        assert_ne!(order(1, 0), order(2, 0));
-        // If the homes' orders were the same, all homes would be at the same block and place of their own at each
-        // time.
-        let first = Homes::new(4096, 4, 0.0, 16, 4, 1, 0);
-        let place = |p: u64| first.get(p).unwrap() % 16;
-        let same = (0..4096).step_by(4).filter(|&p| place(p) == place(p + 1)).count();
-        assert!(same < 128, "64 of 1024 expected: {same}");
-    }
-
     /// The number of blocks that change homes over many epochs: all that are exchanged, except those that return
     /// home.
     #[test]

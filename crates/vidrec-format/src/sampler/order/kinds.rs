@@ -330,32 +330,4 @@ mod tests {
             assert!(e.contains(named), "{order:?}: {e}");
         }
     }
-
-    #[test]
-    fn an_order_is_read_as_it_is_written() {
-        let homes = Order::Homes { homes: Some(3), exchange: 0.5, block: 4, window: 2 };
-        for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 4, window: 2 }, homes] {
-            let json = serde_json::to_string(&order).unwrap();
-            assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order, "{json}");
-        }
-        let read = |json| serde_json::from_str::<Order>(json).map_err(|e| e.to_string());
-        assert_eq!(read(r#"{"Blocks": {}}"#), Ok(Order::Blocks { block: 64, window: 8 }));
-        assert_eq!(read(r#"{"Homes": {}}"#), Ok(Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 }));
-        assert_eq!(read(r#"{"List": [3, 0, 3]}"#), Ok(Order::List([3, 0, 3].into())));
-        let weights = Order::Weighted(Arc::new(Weights::new(&[1.0, 3.0]).unwrap()));
-        assert_eq!(read(r#"{"Weighted": {"weights": [2, 6]}}"#), Ok(weights));
-        assert!(read(r#"{"Weighted": {"weights": [-1]}}"#).unwrap_err().contains("weight"));
-        assert!(read(r#"{"Blocks": {"blok": 3}}"#).unwrap_err().contains("blok"));
-    }
-
-    #[test]
-    fn long_orders_are_written_as_their_digest() {
-        let written = |order: Order| serde_json::to_string(&order).unwrap();
-        let given = |list: &[u64]| written(Order::List(list.into()));
-        assert_eq!(given(&[1, 2]), given(&[1, 2]));
-        assert_ne!(given(&[1, 2]), given(&[2, 1]));
-        let weighted = |list: &[f64]| written(Order::Weighted(Arc::new(Weights::new(list).unwrap())));
-        assert_eq!(weighted(&[1.0, 3.0]), weighted(&[2.0, 6.0]), "weights are in any unit");
-        assert_ne!(weighted(&[1.0, 3.0]), weighted(&[1.0, 2.0]));
-    }
 }

@@ -292,22 +292,6 @@ mod tests {
     }
 
     #[test]
-    fn the_last_batches_are_smaller_and_none_is_empty() {
-        let of = |n, batch_size, world| Ranks::new(n, batch_size, world, LastBatch::Keep).unwrap();
-        assert_eq!(sizes(&of(49, 16, 1)), [[16], [16], [16], [1]]);
-        assert_eq!(sizes(&of(10, 2, 2)), [[2, 2], [2, 2], [1, 1]]);
-        assert_eq!(sizes(&of(11, 2, 2)), [[2, 2], [2, 2], [2, 1]]);
-        assert_eq!(sizes(&of(9, 2, 2)), [[2, 2], [2, 1], [1, 1]], "one clip is left, so two batches share five");
-        assert_eq!(sizes(&of(33, 16, 2)), [[9, 8], [8, 8]]);
-        assert_eq!((sizes(&of(9, 1, 4)).len(), of(9, 1, 4).left_out()), (2, 1), "batches of one cannot share");
-        assert_eq!((sizes(&of(3, 4, 4)).len(), of(3, 4, 4).left_out()), (0, 3), "too few for the ranks");
-        assert_eq!([0, 1, 2, 3].map(|k| of(9, 2, 2).clips_on_all_ranks(k)), [4, 3, 2, 0]);
-        let pad = Ranks::new(9, 2, 2, LastBatch::Pad).unwrap();
-        assert_eq!([0, 1, 2, 3].map(|k| pad.clips_on_all_ranks(k)), [4, 4, 1, 0]);
-        assert_eq!(Ranks::new(9, 2, 2, LastBatch::Drop).unwrap().left_out(), 1);
-    }
-
-    #[test]
     fn the_largest_numbers_do_not_overflow() {
         for last in [LastBatch::Wrap, LastBatch::Keep] {
             let ranks = Ranks::new(u64::MAX, u32::MAX, u32::MAX, last).unwrap();

@@ -250,7 +250,6 @@ mod grid_tests {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
 
     use super::*;
 
@@ -293,40 +292,5 @@ mod tests {
         );
         assert_eq!(spans.within(20_000, 30_000), [0, 2], "one that ends where the window starts has no part in it");
         assert_eq!(spans.within(15_000, 15_000), [0, 1]);
-    }
-
-    proptest! {
-        /// Compares with a walk through all values.
-        #[test]
-        fn the_nearest_and_the_previous_are_those_of_a_walk(
-            mut times in prop::collection::vec(-9i64..9, 1..12),
-            t in -12i64..12,
-        ) {
-            times.sort_unstable();
-            times.iter_mut().for_each(|time| *time *= 10_000);
-            let t = t * 5_000;
-            let is_in = (times[0]..=times[times.len() - 1]).contains(&t);
-            let nearest = times.iter().map(|time| (time - t).abs()).min();
-            let previous = times.iter().rposition(|&time| time <= t);
-            let listed = listed(times.clone());
-            let found = listed.pick(TrackHow::Nearest, SLACK_NS, t).map(|pick| (times[pick.at] - t).abs());
-            prop_assert_eq!(found, nearest.filter(|_| is_in));
-            let found = listed.pick(TrackHow::Previous, SLACK_NS, t).map(|pick| pick.at);
-            prop_assert_eq!(found, previous.filter(|_| is_in));
-        }
-
-        #[test]
-        fn even_times_behave_as_listed_ones(
-            count in 0usize..40,
-            t in -2_000i64..60_000,
-            rate in prop::sample::select(vec![(1_000_000, 1), (1_000_000, 3), (300_000, 1001), (7_000_000, 9)]),
-            first in -5_000i64..5_000,
-        ) {
-            let even = Times::Even { first, grid: Grid::of(rate), count };
-            let listed = listed((0..count).map(|i| even.at(i)).collect());
-            for how in [TrackHow::Nearest, TrackHow::Linear, TrackHow::Previous] {
-                prop_assert_eq!(even.pick(how, SLACK_NS, t), listed.pick(how, SLACK_NS, t));
-            }
-        }
     }
 }

@@ -279,13 +279,6 @@ mod tests {
     }
 
     #[test]
-    fn fifty_columns_are_four_blocks_with_a_pair_of_weights_for_each_two_taps() {
-        let (columns, line) = (columns(), [0; 200]);
-        let blocks: Vec<_> = Lines::new([&line, &line], &columns).blocks().map(|block| block.weights.len()).collect();
-        assert_eq!(blocks, [columns.axis.taps.div_ceil(2); 4]);
-    }
-
-    #[test]
     #[should_panic(expected = "a line is too short for its columns")]
     fn a_line_that_is_a_sample_too_short_is_refused() {
         let columns = columns();
