@@ -81,7 +81,8 @@ impl Writes {
                 None => error(404, "NoSuchUpload"),
             },
             Action::Complete(id) => match (state.assembled(id, body), refused()) {
-                (Err(refusal), _) | (Ok(_), Some(refusal)) => refusal,
+                (Err((status, code)), _) => error(status, code),
+                (Ok(_), Some(refusal)) => refusal,
                 (Ok(bytes), None) => {
                     state.uploads.remove(id);
                     state.put(folder, path, &bytes)?;
@@ -121,20 +122,20 @@ impl State {
         fs::rename(temporary, path)
     }
 
-    /// The object that a list of parts makes.
-    fn assembled(&self, id: &str, list: &[u8]) -> Result<Vec<u8>, Answer> {
-        let Some(parts) = self.uploads.get(id) else { return Err(error(404, "NoSuchUpload")) };
+    /// The object that a list of parts makes, or the status and the code of the answer.
+    fn assembled(&self, id: &str, list: &[u8]) -> Result<Vec<u8>, (u16, &'static str)> {
+        let Some(parts) = self.uploads.get(id) else { return Err((404, "NoSuchUpload")) };
         let list = String::from_utf8_lossy(list);
         let numbers: Vec<u32> =
             list.split("<PartNumber>").skip(1).filter_map(|rest| rest.split('<').next()?.trim().parse().ok()).collect();
         if numbers.is_empty() || !numbers.is_sorted() {
-            return Err(error(400, "InvalidPartOrder"));
+            return Err((400, "InvalidPartOrder"));
         }
         let mut bytes = Vec::new();
         for (place, number) in numbers.iter().enumerate() {
-            let Some(part) = parts.get(number) else { return Err(error(400, "InvalidPart")) };
+            let Some(part) = parts.get(number) else { return Err((400, "InvalidPart")) };
             if part.len() < SMALLEST_PART && place + 1 < numbers.len() {
-                return Err(error(400, "EntityTooSmall"));
+                return Err((400, "EntityTooSmall"));
             }
             bytes.extend(part);
         }
