@@ -78,10 +78,12 @@ pub mod cli;
 pub mod interop;
 #[cfg(feature = "cli")]
 pub mod report;
+mod stats;
 
 #[cfg(feature = "cli")]
 #[doc(inline)]
 pub use report::check;
+pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, stats, stats_of};
 #[doc(inline)]
 pub use vidrec_format::sampler::order;
 #[cfg(feature = "pack")]
@@ -99,8 +101,8 @@ pub use vidrec_core::dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, WriteReport, Writer, WriterOptions,
 };
 pub use vidrec_core::dataset::{
-    Bin, ClassStats, Clip, ClipTracks, Dataset, Distribution, FailedSource, Fingerprint, Frame, Io, Leftover,
-    OpenOptions, Stats, Summary, TrackStats, TrackView, picture_stats, stats, stats_of, track_stats,
+    Clip, ClipTracks, Dataset, FailedSource, Fingerprint, Frame, Io, Leftover, OpenOptions, TrackStats, TrackView,
+    picture_stats, track_stats,
 };
 pub use vidrec_core::loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::strip::Strip;
+use crate::stats::ClipNumbers;
 use crate::{Clip, Error, Result};
-use vidrec_core::dataset::ClipNumbers;
 
 /// The most characters of a text among the attributes, the most items of a list, and how deep they nest.
 const TEXT: usize = 600;

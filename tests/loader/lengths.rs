@@ -186,6 +186,33 @@ fn what_fits_no_bucket_is_refused_by_name() {
     assert_eq!(shapes, [[8, 4], [2, 16]].map(Vec::from));
 }
 
+#[test]
+fn frames_that_are_smaller_than_the_pictures_are_named() {
+    let (_folder, dir) = clips_with(&[(2, (24, 16)), (2, (40, 15))], |_| "{}".into());
+    let warned = |crop, words: Option<&str>| {
+        let warnings =
+            loader(&dir, LoaderOptions { crop, frames: Frames::uniform(2), ..options(1, (8, 8)) }).warnings();
+        assert_eq!(warnings.len(), usize::from(words.is_some()), "{warnings:?}");
+        assert!(warnings.iter().zip(words).all(|(warning, words)| warning.contains(words)), "{warnings:?}");
+    };
+    let from_24x16 =
+        Some("the frames of clip 0 are smaller than the pictures and are enlarged, from 24x16 to 30x20 pixels");
+    let crops: [fn((u32, u32)) -> Crop; 3] = [Crop::center, Crop::random_resized, |size| Crop::cover(size, true)];
+    for crop in crops {
+        warned(crop((20, 20)), from_24x16);
+        warned(crop((16, 16)), None);
+    }
+    // A range begins at its least side, and what one asks for is enlarged as well.
+    warned(Crop::center((8, 8)).with_resize(Some((15, 30))), None);
+    warned(Crop::center((8, 8)).with_resize(Some((20, 30))), from_24x16);
+    // Each clip has the size that is its own.
+    warned(Crop::cover_sizes([(24, 16), (16, 16)], false), None);
+    warned(Crop::smart_resize(4, 16 * 25, 4000), Some("from 24x16 to"));
+    // All ranks see the same, and the first says it.
+    let second = LoaderOptions { rank: (1, 2), ..options(1, (20, 20)) };
+    assert!(loader(&dir, second).warnings().iter().all(|warning| !warning.contains("smaller")));
+}
+
 /// What a rank gets in an epoch: for each batch its shape, its clips with their masks, and how many count on all ranks.
 type Seen = Vec<([usize; 5], Vec<(u64, bool)>, u64)>;
 

@@ -13,9 +13,9 @@ mod prefetch;
 mod records;
 mod shard;
 mod source;
-mod stats;
 mod track;
 mod track_file;
+mod track_stats;
 
 pub use clip::{Clip, Frame, different_clocks};
 pub use data_set::{Dataset, Fingerprint};
@@ -24,8 +24,6 @@ pub use listing::{FailedSource, Leftover};
 pub(crate) use records::RecordsDigest;
 pub use shard::{Shard, split_payload};
 pub use source::{Io, OpenOptions, Source};
-pub use stats::{
-    Bin, ClassStats, ClipNumbers, Distribution, Stats, Summary, TrackStats, picture_stats, stats, stats_of, track_stats,
-};
 pub use track::{ClipTracks, TrackView, Values};
 pub use track_file::TrackFile;
+pub use track_stats::{TrackStats, picture_stats, track_stats};

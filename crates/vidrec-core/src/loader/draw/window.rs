@@ -1,6 +1,7 @@
 //! The place in a frame where the picture comes from: one draw for each clip.
 
 use super::key::DrawKey;
+use crate::dataset::Clip;
 use crate::loader::kernel::{Span, View};
 use crate::loader::options::{Crop, LoaderOptions};
 use vidrec_format::error::Result;
@@ -13,6 +14,21 @@ impl LoaderOptions {
             Some(rule) => rule.size(frame, frames),
             None => Ok(nearest_shape(frame, &self.crop.sizes())),
         }
+    }
+
+    /// The width and height to which the frames of a clip are enlarged in every sample, because they are smaller than the
+    /// pictures. `None` if they are not, or are not all of one size.
+    pub(crate) fn enlarged(&self, clip: &Clip<'_>) -> Option<(u32, u32)> {
+        let frame = (clip.width(), clip.height());
+        if clip.frame_count() == 0 || frame.0 == 0 || frame.1 == 0 {
+            return None;
+        }
+        let size = self.picture_size(frame, clip.frame_count()).ok()?;
+        if let Some(rule) = self.crop.rule() {
+            return rule.enlarges(frame).then_some(size);
+        }
+        let needed = cover(resized(frame, self.crop.resize().map(|(least, _)| least)), size);
+        (needed.0 > frame.0 || needed.1 > frame.1).then_some(needed)
     }
 
     /// The view of a sample for frames of `frame` (width, height) pixels, and pictures of `size`. All frames of a sample

@@ -259,13 +259,14 @@ impl Loader {
     }
 
     /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
-    /// happens to them, samples that are in no batch. Show them once.
+    /// happens to them, clips whose frames are enlarged, samples that are in no batch. Show them once.
     pub fn warnings(&self) -> Vec<String> {
         let engine = &*self.engine;
         let mut warnings = Vec::new();
         let (short, clips) = (engine.specs.samples.short, engine.specs.dataset.len());
         // All ranks know the same of the data set.
-        if short > 0 && engine.options.rank.0 == 0 {
+        let is_first = engine.options.rank.0 == 0;
+        if short > 0 && is_first {
             let fate = |samples: &LoaderOptions| match samples.frames.short() {
                 ShortClips::Skip => "are skipped",
                 ShortClips::Pad => "are padded",
@@ -276,6 +277,7 @@ impl Loader {
             let fates = fates.join(" or ");
             warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
         }
+        warnings.extend(engine.enlarged.clone().filter(|_| is_first));
         warnings.extend(engine.left_out(engine.schedule.first_epoch()));
         if let Some(failure) = engine.specs.dataset.cache_failure() {
             warnings.push(format!("the cache does not store what the loader reads: {failure}"));
@@ -335,6 +337,8 @@ pub(crate) struct Engine {
     pub device: OnceLock<Device>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
+    /// What is said of the first clip of a source, if its frames are smaller than the pictures.
+    enlarged: Option<String>,
     /// The counters, which all threads share.
     pub counters: Mutex<LoaderStats>,
 }
@@ -368,6 +372,12 @@ impl Engine {
         let first_cameras: Vec<&LoaderOptions> = options.first_cameras().collect();
         let samples =
             Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
+        let enlarged = sources.iter().zip(&first_cameras).find_map(|(source, own)| {
+            let clip = source.clips().next()?.ok()?;
+            let (ordinal, from, to) = (clip.ordinal(), (clip.width(), clip.height()), own.enlarged(&clip)?);
+            let sizes = format!("from {}x{} to {}x{} pixels", from.0, from.1, to.0, to.1);
+            Some(format!("the frames of clip {ordinal} are smaller than the pictures and are enlarged, {sizes}"))
+        });
         if let Some(mix) = mix {
             let order = mix.order(&samples.lens(), &options, resumed.and_then(|state| state.order("sources")))?;
             options.loader.order = Order::Mixed(Arc::new(order));
@@ -403,6 +413,7 @@ impl Engine {
             decoded: None,
             device: OnceLock::new(),
             deciding,
+            enlarged,
             counters: Mutex::new(stats),
             options,
         };

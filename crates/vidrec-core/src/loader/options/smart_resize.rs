@@ -79,6 +79,12 @@ impl SmartResize {
         Ok((size.0 as u32, size.1 as u32))
     }
 
+    /// Whether frames of this width and height have too few pixels, in however many frames. What rounding adds does not count.
+    pub(crate) fn enlarges(&self, (width, height): (u32, u32)) -> bool {
+        let is_small = u64::from(width) * u64::from(height) < self.min_pixels;
+        if self.per_video { width.min(height) < self.factor } else { is_small }
+    }
+
     /// Returns an error that names the field if a value makes no sense.
     pub(super) fn check(&self) -> Result<()> {
         let SmartResize { factor, min_pixels: least, max_pixels: most, total_pixels, per_video } = *self;

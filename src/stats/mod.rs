@@ -1,7 +1,6 @@
-//! Statistics of data sets: distributions of their clips, and in `numbers` the numbers of tracks and pictures.
+//! Statistics of data sets: the distributions of their clips.
 
 mod distribution;
-mod numbers;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +11,7 @@ use serde_json::Value;
 
 pub use self::distribution::{Bin, Distribution, Summary};
 use self::distribution::{Words, bins_of_numbers, bins_of_words};
-pub use self::numbers::{TrackStats, picture_stats, track_stats};
-use crate::dataset::{Clip, Dataset};
+use crate::{Clip, Dataset, TrackStats};
 use vidrec_format::{FrameEntry, JsonObject, Result, SectionId};
 
 /// The statistics that [`stats`] returns. `vidrec inspect --stats --json` prints the same.
@@ -50,11 +48,11 @@ pub struct Stats {
     /// Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known.
     pub epoch_rgb_bytes: u64,
     /// Statistics of tracks, by name. `None` from [`stats`], which reads no tracks:
-    /// [`track_stats`](crate::dataset::track_stats) makes them.
+    /// [`track_stats`](crate::track_stats) makes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracks: Option<BTreeMap<String, TrackStats>>,
     /// Statistics of pictures. `None` from [`stats`], which reads no pictures:
-    /// [`picture_stats`](crate::dataset::picture_stats) computes them.
+    /// [`picture_stats`](crate::picture_stats) computes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pictures: Option<TrackStats>,
 }
