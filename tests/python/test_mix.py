@@ -88,7 +88,6 @@ def test_statistics_say_epochs(sources):
         ('no source "huge"', WEIGHTS, {"schedule": [(5, {**WEIGHTS, "huge": 1})]}),
         ("schedule", WEIGHTS, {"schedule": [(-5, WEIGHTS)]}),
         ("window", WEIGHTS, {"window": 0}),
-        ("together", WEIGHTS, {"labels": "together"}),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(sources, match, weights, options):

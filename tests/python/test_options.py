@@ -161,7 +161,7 @@ def given(told):
 
 
 def test_a_loader_has_few_options():
-    assert len(signature()) <= 28
+    assert len(signature()) <= 29
     assert signature() == {"dataset": inspect.Parameter.empty, **_options.DEFAULTS}
     asked, library = (json.loads(text) for text in (_options.to_json(_options.Options(), False), _vidrec.loader_defaults()))
     assert given(asked["crop"]) == given(library["crop"]) and asked["prefetch"]["batches"] == library["prefetch"]["batches"]

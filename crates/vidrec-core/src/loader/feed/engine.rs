@@ -15,6 +15,7 @@ use super::sample_spec::SampleSpecs;
 use super::samples::{PlannedSample, Samples};
 use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::tracks::TrackReader;
+use super::warnings::enlarged_frames;
 use super::worker::WorkerPool;
 use crate::dataset::Dataset;
 use crate::loader::batch::Batch;
@@ -22,7 +23,7 @@ use crate::loader::counters::{DecodedStats, LoaderStats};
 use crate::loader::decoded::DecodedFrames;
 use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::mix::{Mix, SourceCount};
-use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions, ShortClips};
+use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions};
 use crate::loader::state::LoaderState;
 use crate::store::remote::memory_for;
 use vidrec_format::error::{Error, Hint, Result};
@@ -258,45 +259,6 @@ impl Loader {
         }
     }
 
-    /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
-    /// happens to them, clips whose frames are enlarged, samples that are in no batch. Show them once.
-    pub fn warnings(&self) -> Vec<String> {
-        let engine = &*self.engine;
-        let mut warnings = Vec::new();
-        let (short, clips) = (engine.specs.samples.short, engine.specs.dataset.len());
-        // All ranks know the same of the data set.
-        let is_first = engine.options.rank.0 == 0;
-        if short > 0 && is_first {
-            let fate = |samples: &LoaderOptions| match samples.frames.short() {
-                ShortClips::Skip => "are skipped",
-                ShortClips::Pad => "are padded",
-                ShortClips::Repeat => "repeat frames",
-            };
-            let mut fates: Vec<_> = engine.options.samples.iter().map(fate).collect();
-            fates.dedup();
-            let fates = fates.join(" or ");
-            warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
-        }
-        warnings.extend(engine.enlarged.clone().filter(|_| is_first));
-        warnings.extend(engine.left_out(engine.schedule.first_epoch()));
-        if let Some(failure) = engine.specs.dataset.cache_failure() {
-            warnings.push(format!("the cache does not store what the loader reads: {failure}"));
-        }
-        if let Some(failure) = engine.decoded.as_ref().and_then(DecodedFrames::failure) {
-            warnings
-                .push(format!("the loader does not use the cache of decoded frames, or no longer uses it: {failure}"));
-        }
-        warnings
-    }
-
-    /// Unexpected properties of the batches of `epoch` that [`warnings`](Self::warnings) did not mention, because they are
-    /// not those of the first epoch. The epochs of a mix have different samples.
-    pub fn warnings_of(&self, epoch: u64) -> Vec<String> {
-        let schedule = &self.engine.schedule;
-        let is_known = schedule.left_out(epoch) == schedule.left_out(schedule.first_epoch());
-        self.engine.left_out(epoch).filter(|_| !is_known).into_iter().collect()
-    }
-
     /// The number of batches of JPEGs that are made ahead, from the mean size of the data set's JPEGs.
     pub(super) fn depth_of_jpegs(&self) -> usize {
         let Engine { specs, schedule, options, .. } = &*self.engine;
@@ -338,7 +300,7 @@ pub(crate) struct Engine {
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
     /// What is said of the first clip of a source, if its frames are smaller than the pictures.
-    enlarged: Option<String>,
+    pub(super) enlarged: Option<String>,
     /// The counters, which all threads share.
     pub counters: Mutex<LoaderStats>,
 }
@@ -372,12 +334,7 @@ impl Engine {
         let first_cameras: Vec<&LoaderOptions> = options.first_cameras().collect();
         let samples =
             Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
-        let enlarged = sources.iter().zip(&first_cameras).find_map(|(source, own)| {
-            let clip = source.clips().next()?.ok()?;
-            let (ordinal, from, to) = (clip.ordinal(), (clip.width(), clip.height()), own.enlarged(&clip)?);
-            let sizes = format!("from {}x{} to {}x{} pixels", from.0, from.1, to.0, to.1);
-            Some(format!("the frames of clip {ordinal} are smaller than the pictures and are enlarged, {sizes}"))
-        });
+        let enlarged = enlarged_frames(&sources, &first_cameras);
         if let Some(mix) = mix {
             let order = mix.order(&samples.lens(), &options, resumed.and_then(|state| state.order("sources")))?;
             options.loader.order = Order::Mixed(Arc::new(order));
@@ -501,18 +458,6 @@ impl Engine {
     /// An error about a clip, with what users call it.
     pub(super) fn named(&self, e: Error) -> Error {
         named(self.mix.as_ref(), self.episodes.as_ref(), e)
-    }
-
-    /// The samples that cannot be shared among the ranks.
-    fn left_out(&self, epoch: u64) -> Option<String> {
-        let (last, (_, world_size)) = (self.options.last, self.options.rank);
-        let (left_out, samples) = (self.schedule.left_out(epoch), self.schedule.positions);
-        (left_out > 0 && last == LastBatch::Keep).then(|| {
-            format!(
-                "{left_out} of {samples} samples are in no batch of an epoch, because fewer of them remain than there \
-                 are ranks ({world_size}), and batches of one clip or too few clips of a shape cannot share them"
-            )
-        })
     }
 
     /// The options that decide what is in the batches. In a mix, the shares are those up to a position. If clips are

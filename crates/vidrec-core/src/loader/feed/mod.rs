@@ -15,6 +15,7 @@ mod sample_spec;
 mod samples;
 mod schedule;
 mod tracks;
+mod warnings;
 mod worker;
 
 pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
