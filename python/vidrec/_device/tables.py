@@ -35,6 +35,7 @@ class Table:
     needed: int  # planes that the picture needs: 1 or 3
     flip: int
     weights: wp.vec4i  # where those of each axis begin
+    most_taps: wp.vec4i  # at least the number of samples of a pixel of each axis
     # From planes to channels.
     factors: wp.mat33f
     offsets: wp.vec3f
@@ -52,18 +53,6 @@ class Taps:
 
 
 @wp.func
-def most_taps(table: Table, axis: int):
-    """At least the number of samples of a pixel: `PlaneAxis::most_taps` of the loader."""
-    scale = table.x_scale
-    if axis % 2 == 1:
-        scale = table.y_scale
-    luma = int(wp.float64(2.0) * wp.max(scale, wp.float64(1.0))) + 2
-    if axis >= CHROMA_COLUMNS:
-        return luma // 2 + 3
-    return luma
-
-
-@wp.func
 def span_of(number: int, axis: int, side: int, pixel: int):
     """Where the first sample of a pixel of a table is, and behind it the number of samples; an axis has `side` of them."""
     return 2 * ((4 * number + axis) * side + pixel)
@@ -75,5 +64,5 @@ def taps_of(table: Table, spans: wp.array(dtype=wp.int32), number: int, axis: in
     taps = Taps()
     taps.first = at(spans, span)
     taps.count = at(spans, span + 1)
-    taps.weights = table.weights[axis] + pixel * most_taps(table, axis)
+    taps.weights = table.weights[axis] + pixel * table.most_taps[axis]
     return taps

@@ -5,7 +5,7 @@
 import warp as wp
 
 from .arrays import put
-from .tables import CHROMA_COLUMNS, Table, most_taps, span_of
+from .tables import CHROMA_COLUMNS, Table, span_of
 
 wp.set_module_options({"enable_backward": False, "max_unroll": 1, "fast_math": False, "fuse_fp": False})
 
@@ -111,7 +111,7 @@ def weigh(
         total += weight_of(triangle, sample, chroma)
     unit = UNIT / total
     # Each weight is the difference of two rounded sums. Samples before the first that counts are left out.
-    to = table.weights[axis] + pixel * most_taps(table, axis)
+    to = table.weights[axis] + pixel * table.most_taps[axis]
     begin = first
     count = int(0)
     done = int(0)

@@ -75,6 +75,7 @@ impl DeviceTable {
         to.extend(self.spans.iter().flat_map(|number| number.to_ne_bytes()));
         to.extend(self.bounds.iter().chain(&self.numbers).flat_map(|number| number.to_ne_bytes()));
         to.extend(places.iter().flat_map(|place| place.to_ne_bytes()));
+        to.extend(self.taps.iter().flat_map(|taps| taps.to_ne_bytes()));
         to.extend(self.conversion.as_flattened().iter().flat_map(|number| number.to_ne_bytes()));
         i32::try_from(*weights).ok().map(drop)
     }
