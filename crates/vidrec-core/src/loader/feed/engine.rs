@@ -15,7 +15,6 @@ use super::sample_spec::SampleSpecs;
 use super::samples::{PlannedSample, Samples};
 use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::tracks::TrackReader;
-use super::warnings::enlarged_frames;
 use super::worker::WorkerPool;
 use crate::dataset::Dataset;
 use crate::loader::batch::Batch;
@@ -283,6 +282,9 @@ impl fmt::Debug for Loader {
     }
 }
 
+/// A clip, the width and height of its frames, and those to which they are enlarged.
+type EnlargedClip = (u64, (u32, u32), (u32, u32));
+
 /// Everything that makes batches. A loader and its background threads share it.
 pub(crate) struct Engine {
     pub(super) options: Arc<ResolvedOptions>,
@@ -299,8 +301,8 @@ pub(crate) struct Engine {
     pub device: OnceLock<Device>,
     /// The options that decide what is in the batches, for states.
     deciding: JsonObject,
-    /// What is said of the first clip of a source, if its frames are smaller than the pictures.
-    pub(super) enlarged: Option<String>,
+    /// The first clip of a source, if its frames are smaller than the pictures.
+    pub(super) enlarged: Option<EnlargedClip>,
     /// The counters, which all threads share.
     pub counters: Mutex<LoaderStats>,
 }
@@ -334,7 +336,10 @@ impl Engine {
         let first_cameras: Vec<&LoaderOptions> = options.first_cameras().collect();
         let samples =
             Samples::new(&sources, &first_cameras, episodes.as_ref().map(|_| cameras as u32)).map_err(named)?;
-        let enlarged = enlarged_frames(&sources, &first_cameras);
+        let enlarged = sources.iter().zip(&first_cameras).find_map(|(source, own)| {
+            let clip = source.clips().next()?.ok()?;
+            Some((clip.ordinal(), (clip.width(), clip.height()), own.enlarged(&clip)?))
+        });
         if let Some(mix) = mix {
             let order = mix.order(&samples.lens(), &options, resumed.and_then(|state| state.order("sources")))?;
             options.loader.order = Order::Mixed(Arc::new(order));

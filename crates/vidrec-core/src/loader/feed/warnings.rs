@@ -1,7 +1,6 @@
 //! What a loader says of a data set and of itself, once, before a run and in each epoch.
 
 use super::engine::{Engine, Loader};
-use crate::dataset::Dataset;
 use crate::loader::decoded::DecodedFrames;
 use crate::loader::options::{LoaderOptions, ShortClips};
 use vidrec_format::sampler::order::LastBatch;
@@ -26,7 +25,10 @@ impl Loader {
             let fates = fates.join(" or ");
             warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fates}"));
         }
-        warnings.extend(engine.enlarged.clone().filter(|_| is_first));
+        if let Some((clip, from, to)) = engine.enlarged.filter(|_| is_first) {
+            let sizes = format!("from {}x{} to {}x{} pixels", from.0, from.1, to.0, to.1);
+            warnings.push(format!("the frames of clip {clip} are smaller than the pictures and are enlarged, {sizes}"));
+        }
         warnings.extend(engine.left_out(engine.schedule.first_epoch()));
         if let Some(failure) = engine.specs.dataset.cache_failure() {
             warnings.push(format!("the cache does not store what the loader reads: {failure}"));
@@ -45,16 +47,6 @@ impl Loader {
         let is_known = schedule.left_out(epoch) == schedule.left_out(schedule.first_epoch());
         self.engine.left_out(epoch).filter(|_| !is_known).into_iter().collect()
     }
-}
-
-/// Says of the first clip of a source that its frames are smaller than the pictures. Each source has options of its own.
-pub(super) fn enlarged_frames(sources: &[Dataset], options: &[&LoaderOptions]) -> Option<String> {
-    sources.iter().zip(options).find_map(|(source, own)| {
-        let clip = source.clips().next()?.ok()?;
-        let (ordinal, from, to) = (clip.ordinal(), (clip.width(), clip.height()), own.enlarged(&clip)?);
-        let sizes = format!("from {}x{} to {}x{} pixels", from.0, from.1, to.0, to.1);
-        Some(format!("the frames of clip {ordinal} are smaller than the pictures and are enlarged, {sizes}"))
-    })
 }
 
 impl Engine {
