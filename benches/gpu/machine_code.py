@@ -234,6 +234,8 @@ def lane(i):
         if "RP" in mods:
             return into(to, f"as_bits(nextafterf((float)({s[0]}),1e30f))")
         return into(to, f"as_bits((float)({'uint32_t' if 'U32' in mods else 'int32_t'}){s[0]})")
+    if name == "F2I" and "F64" in mods:
+        return into(to, f"(uint32_t)(int32_t)as_double({wide(args[1])})")
     if name == "F2I" and "U64" not in mods:
         rounded = "truncf" if "TRUNC" in mods else "rintf"
         return into(to, f"(uint32_t){rounded}(as_float({s[0]}))")
@@ -282,7 +284,7 @@ def memory(i, when):
 
 def reads_and_writes(i):
     """Registers and predicates that an instruction takes, and that it makes; predicates count from 256."""
-    pairs = {"WIDE", "64", "128", "U64", "S64"} & set(i.modifiers)
+    pairs = {"WIDE", "64", "128", "U64", "S64", "F64"} & set(i.modifiers)
     args = list(i.args)
     is_store = i.name in ("STG", "STL", "STS")
     makes, takes = set(), set()
@@ -357,6 +359,7 @@ static uint32_t c32(int at){uint32_t v;memcpy(&v,constants+at,4);return v;}
 static uint64_t c64(int at){uint64_t v;memcpy(&v,constants+at,8);return v;}
 static uint64_t pair(uint32_t a,uint32_t b){return (uint64_t)b<<32|a;}
 static float as_float(uint32_t v){float f;memcpy(&f,&v,4);return f;}
+static double as_double(uint64_t bits){double d;memcpy(&d,&bits,8);return d;}
 static uint32_t as_bits(float f){uint32_t v;memcpy(&v,&f,4);return v;}
 static uint32_t half(float f){_Float16 h=(_Float16)f;uint16_t v;memcpy(&v,&h,2);return v;}
 static uint32_t upto(uint32_t n,uint32_t most){return n<most?n:most;}
