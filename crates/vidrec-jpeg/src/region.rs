@@ -149,6 +149,11 @@ impl TileGrid {
             && (tile_width == 0 || width.next_multiple_of(MCU_SIDE).is_multiple_of(tile_width))
     }
 
+    /// The number of MCUs in a tile.
+    pub fn restart(&self) -> u32 {
+        self.tile_width / MCU_SIDE
+    }
+
     /// The number of parts in a row, and the number of rows.
     pub fn parts(&self) -> (u32, u32) {
         match self.tile_width {

@@ -158,7 +158,7 @@ impl RegionDecoder {
         let TileSelection { grid, parts, cut } = selection;
         let pitch = cut.luma_pitch(scale);
         let mut planes = target(cut, scale, planes)?.planes;
-        let (across, restart) = (grid.parts().0 as usize, selection.restart() as usize);
+        let (across, restart) = (grid.parts().0 as usize, grid.restart() as usize);
         let range = |range: &Range<u32>| range.start as usize..range.end as usize;
         let mut decode = || {
             let [luma, blue, red] = &mut planes;

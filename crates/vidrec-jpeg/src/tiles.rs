@@ -49,13 +49,6 @@ pub(crate) struct TileSelection {
     pub cut: Cut,
 }
 
-impl TileSelection {
-    /// The number of MCUs in a tile.
-    pub fn restart(&self) -> u32 {
-        self.grid.tile_width / MCU_SIDE
-    }
-}
-
 /// A header that has occurred.
 struct KnownHeader {
     /// The bytes from SOI to the entropy-coded data.

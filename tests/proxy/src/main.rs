@@ -12,8 +12,8 @@ The first line of output is the port. Then each line of input is a command, answ
 
   latency-ms N, connect-latency-ms N, gbit X, fault RULE
   clear          remove all faults
-  counts, log    what was done, as JSON; the log is taken and starts anew
-  reset          counts and log start anew
+  counts, log    prints what the server did, as JSON; `log` also empties the log
+  reset          sets all counts to zero and empties the log
 
 At the end of input, the program prints the counts and ends.";
 

@@ -56,7 +56,7 @@ fn look_the_same(a: &JpegFrame, b: &JpegFrame) -> bool {
     (a.size, a.view, a.colors, a.normalize) == (b.size, b.view, b.colors, b.normalize)
 }
 
-/// The table of frames that look the same, and the rows of their pictures. `None` if a device cannot make them.
+/// The table of frames that look the same. `None` if a device cannot make their pictures.
 fn table(engine: &Engine, size: (u32, u32), run: &[JpegFrame]) -> Option<DeviceTable> {
     let JpegFrame { normalize: Normalize { mean, std }, reducing_gap, view, colors, size: frame, .. } = *run.first()?;
     let spec = PictureSpec { size, channels: engine.options.channels, mean, std, matrix: colors, reducing_gap };
@@ -165,7 +165,7 @@ impl<'a> Planner<'a> {
             u32::try_from(sizes.tiles).ok()?,
             grid.count() as u32,
             grid.parts().0,
-            grid.tile_width / 16,
+            grid.restart(),
             parts.columns.start,
             parts.columns.len() as u32,
             parts.rows.start,

@@ -25,7 +25,7 @@ fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region,
         across: selection.grid.parts().0 as usize,
         columns: range(&selection.parts.columns),
         rows: range(&selection.parts.rows),
-        restart: selection.restart() as usize,
+        restart: selection.grid.restart() as usize,
     };
     let [width, height] =
         [selection.cut.region.width, selection.cut.region.height].map(|side| scale.side(side) as usize);
