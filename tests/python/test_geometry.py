@@ -47,10 +47,14 @@ def torchvision(frame, params, size, xy, is_box):
     """What transforms v2 make of (N, 4) boxes or (N, 2) points: resize and crop, then a flip."""
     left, top, width, height = params.window
     x, y = size[1] / width, size[0] / height
-    if all(float(each).is_integer() for each in params.window):
-        steps = [("crop", round(top), round(left), round(height), round(width)), ("resize", *size)]
-    else:
+    resized = np.array([frame[0] * y, frame[1] * x, top * y, left * x])
+    if (np.abs(resized - np.round(resized)) < 1e-6).all():
         steps = [("resize", round(frame[0] * y), round(frame[1] * x)), ("crop", round(top * y), round(left * x), *size)]
+    else:
+        # Its crops are whole pixels: those of a frame that was enlarged a thousand times, where the crop itself has parts of them.
+        by = 1 if all(float(each).is_integer() for each in params.window) else 1000
+        window = [round(by * each) for each in (top, left, height, width)]
+        steps = [("resize", by * frame[0], by * frame[1]), ("crop", *window), ("resize", *size)]
     steps += ["flip"] * params.flip
     try:
         from torchvision import tv_tensors
@@ -123,8 +127,8 @@ def test_boxes_points_and_cameras_are_where_torchvision_puts_them(path, crop):
             frame, clip = SIZES[batch.clips[b] % len(SIZES)], made(int(batch.clips[b]))
             matrix = np.array(params.matrix)
             flips.add(params.flip)
-            # The corners of the part that is shown, and how far pixels of an output move by half a pixel of the input.
-            half = max(0.5, 0.5 * abs(matrix[0, 0] - 1) + 1e-3, 0.5 * abs(matrix[1, 1] - 1) + 1e-3)
+            # torchvision resizes points as if they counted from a corner of pixels, and mirrors them as if from a center.
+            half = 0.5 + 0.5 * max(abs(abs(matrix[0, 0]) - 1), abs(matrix[1, 1] - 1))
             for t, f in enumerate(params.frames):
                 found, mask = batch.tracks["boxes"][b, t], masks["boxes"][b, t]
                 expected = torchvision(frame, params, size, clip["boxes"][f], True)
@@ -177,9 +181,12 @@ def test_flow_is_scaled_and_mirrored_and_heat_maps_are_copied(path, crop):
             stored = centers / np.diag(matrix)[:2] / [frame[1], frame[0]]
             for name, scale in (("flow", np.diag(matrix)[:2] * [frame[1] / 12, frame[0] / 9]), ("heat", 1.0)):
                 pictures = clip[name][list(params.frames)]
-                x, y = np.moveaxis((stored * [pictures.shape[2], pictures.shape[1]] + 1e-9).astype(int), -1, 0)
-                expected = pictures[:, y.clip(0, pictures.shape[1] - 1), x.clip(0, pictures.shape[2] - 1)] * scale
-                np.testing.assert_allclose(batch.tracks[name][b], expected, rtol=1e-6)
+                places = stored * [pictures.shape[2], pictures.shape[1]]
+                # Between two pixels it may be either.
+                sure = (np.abs(places - np.round(places)) > 1e-6).all(-1)
+                x, y = places[sure].astype(int).T
+                np.testing.assert_allclose(batch.tracks[name][b][:, sure], pictures[:, y, x] * scale, rtol=1e-6)
+                assert sure.mean() > 0.3
 
 
 def test_values_follow_the_camera_that_they_name(path):
@@ -204,12 +211,12 @@ def test_values_follow_the_camera_that_they_name(path):
 
 def test_coordinates_of_a_resized_video_need_to_say_whose_they_are(videos, tmp_path):
     """Frames of 64x48, of a video of 96x72."""
-    (tmp_path / "list.csv").write_text(f'path,box\n{next(videos.glob("*/*.mp4"))},"[[30, 18, 66, 36]]"\n')
-    vidrec.pack(tmp_path / "list.csv", tmp_path / "set", size=48, track=["box=box,rate=1"])
+    (tmp_path / "list.csv").write_text(f'path,box\n{next(videos.glob("*/*.mp4"))},"{[[30, 18, 66, 36]] * 12}"\n')
+    vidrec.pack(tmp_path / "list.csv", tmp_path / "set", size=48, track=["box=box,frames"])
     options = {"batch_size": 1, "crop": (48, 64), "output": "numpy", "frames": 1}
 
     def box(**more):
-        (batch,) = vidrec.Loader(tmp_path / "set", tracks={"box": vidrec.track(steps=1, geometry="boxes", **more)}, **options)
+        (batch,) = vidrec.Loader(tmp_path / "set", tracks={"box": vidrec.track(geometry="boxes", **more)}, **options)
         return batch.tracks["box"][0, 0].tolist()
 
     assert box(size="source") == box(size=(72, 96)) == [20, 12, 44, 24] and box(size="frames") == [30, 18, 64, 36]

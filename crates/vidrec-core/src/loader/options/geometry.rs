@@ -74,6 +74,7 @@ impl Geometry {
 /// As JSON (serde): `"frames"`, `"source"`, a number, or height and width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[serde(expecting = "expected as size of coordinates frames, source, a number, or height and width")]
 #[non_exhaustive]
 pub enum CoordinateSize {
     /// That of the frames in the data set.
@@ -130,5 +131,25 @@ impl TrackWindow {
             }
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_of_coordinates_is_a_word_or_numbers() {
+        let read = |text| serde_json::from_str::<CoordinateSize>(text);
+        for (text, size) in [
+            ("\"frames\"", CoordinateSize::Frames),
+            ("\"source\"", CoordinateSize::Source),
+            ("1", CoordinateSize::Of((1, 1))),
+            ("[72,96]", CoordinateSize::Of((96, 72))),
+        ] {
+            assert_eq!(read(text).unwrap(), size);
+            assert_eq!(serde_json::to_string(&size).unwrap(), text);
+        }
+        assert!(read("\"video\"").unwrap_err().to_string().contains("source, a number"));
     }
 }
