@@ -129,7 +129,7 @@ pub use vidrec_format::meta::Meta;
 pub use vidrec_format::printable::printable;
 pub use vidrec_format::sampler::order::LastBatch;
 pub use vidrec_format::track::coding::TrackCoding;
-pub use vidrec_format::track::payload::TrackNumber;
+pub use vidrec_format::track::payload::{TrackNumber, f16};
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};
 pub use vidrec_jpeg::Planes;
