@@ -107,6 +107,7 @@ class Maker:
         self._copied: Deque[Tuple[Any, Any]] = deque()
         # Recorded launches, and the inputs that are packed for each.
         self._launches: Dict[str, Tuple[Any, List[Any]]] = {}
+        self._dims: Dict[str, Tuple[int, ...]] = {}
         self._warp_stream = None if self._stream is None else wp.stream_from_torch(self._stream)
         with self._streaming():
             # Of this stream, so that nothing else gets it while a kernel runs.
@@ -264,7 +265,9 @@ class Maker:
             options = dict(device=self._on, block_dim=BLOCK if self._is_gpu else None, record_cmd=True)
             known = self._launches[kernel.key] = wp.launch(kernel, dim=dim, inputs=inputs, **options), inputs
         launch, packed = known
-        launch.set_dim(dim)
+        if self._dims.get(kernel.key) != dim:
+            self._dims[kernel.key] = dim
+            launch.set_dim(dim)
         for i, value in enumerate(inputs):
             if value is not packed[i] and not (isinstance(value, int) and value == packed[i]):
                 launch.set_param_at_index(i, value)
