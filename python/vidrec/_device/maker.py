@@ -210,7 +210,8 @@ class Maker:
     def _copy(self, data: Any, length: int) -> Any:
         """Copies a plan and its JPEGs to the device, where they have ``length`` bytes with those that it keeps."""
         known = self._scratch.get("jpegs")
-        jpegs = self._room_for("jpegs", wp.uint8, length)
+        # Kernels read four bytes at a time.
+        jpegs = self._room_for("jpegs", wp.uint8, length + 3)
         if known is not self._scratch["jpegs"]:
             self._plans.clear()
         host = torch.from_numpy(np.asarray(data))
