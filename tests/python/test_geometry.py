@@ -26,6 +26,7 @@ def made(clip):
         "pose": np.concatenate([points, rng.integers(0, 3, (FRAMES, POINTS, 1))], axis=2),
         "intrinsics": np.tile(camera, (FRAMES, 1, 1)),
         "flow": rng.normal(size=(FRAMES, 9, 12, 2)).astype(np.float32),
+        "half": rng.normal(size=(FRAMES, 8, 8, 2)).astype(np.float16),
         "heat": rng.normal(size=(FRAMES, 10, 11, 7)),
     }
 
@@ -99,6 +100,7 @@ TRACKS = {
     "pose": vidrec.track(geometry="points", swap=SWAP),
     "intrinsics": vidrec.track(geometry="intrinsics"),
     "flow": vidrec.track(geometry="flow"),
+    "half": vidrec.track(geometry="flow", size="frames"),
     "heat": vidrec.track(geometry="mask"),
 }
 CROPS = [
@@ -179,14 +181,16 @@ def test_flow_is_scaled_and_mirrored_and_heat_maps_are_copied(path, crop):
             frame, clip, matrix = SIZES[batch.clips[b] % len(SIZES)], made(int(batch.clips[b])), np.array(params.matrix)
             centers = np.stack(np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5), -1) - matrix[:2, 2]
             stored = centers / np.diag(matrix)[:2] / [frame[1], frame[0]]
-            for name, scale in (("flow", np.diag(matrix)[:2] * [frame[1] / 12, frame[0] / 9]), ("heat", 1.0)):
+            scale = np.diag(matrix)[:2]
+            for name, scale in (("flow", scale * [frame[1] / 12, frame[0] / 9]), ("half", scale), ("heat", 1.0)):
                 pictures = clip[name][list(params.frames)]
                 places = stored * [pictures.shape[2], pictures.shape[1]]
                 # Between two pixels it may be either.
                 sure = (np.abs(places - np.round(places)) > 1e-6).all(-1)
                 x, y = places[sure].astype(int).T
-                np.testing.assert_allclose(batch.tracks[name][b][:, sure], pictures[:, y, x] * scale, rtol=1e-6)
-                assert sure.mean() > 0.3
+                tolerance = 1e-3 if name == "half" else 1e-6
+                np.testing.assert_allclose(batch.tracks[name][b][:, sure], pictures[:, y, x] * scale, rtol=tolerance, atol=tolerance)
+                assert sure.mean() > 0.3 and batch.tracks[name].dtype == pictures.dtype
 
 
 def test_values_follow_the_camera_that_they_name(path):

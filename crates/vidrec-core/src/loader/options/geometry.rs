@@ -55,7 +55,7 @@ impl Geometry {
 
     /// What is expected of values, if they do not have it.
     fn mismatch(self, schema: &TrackSchema) -> Option<&'static str> {
-        let is_float = matches!(schema.kind, TrackType::F32 | TrackType::F64);
+        let is_float = matches!(schema.kind, TrackType::F16 | TrackType::F32 | TrackType::F64);
         let (fits, expected) = match (self, &schema.shape[..]) {
             (Geometry::Boxes, shape) => (matches!(shape, [.., 4]), "numbers of shape [..., 4]"),
             (Geometry::Points, shape) => (matches!(shape, [.., 2 | 3]), "numbers of shape [..., 2] or [..., 3]"),

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use half::f16;
+
 use super::times::Pick;
 use crate::loader::feed::sample_spec::SampleSpec;
 use crate::loader::options::{CoordinateSize, Geometry, TrackWindow};
@@ -52,6 +54,7 @@ impl<'a> Placement<'a> {
     pub fn apply(&self, kind: TrackType, out: &mut [u8], mask: &mut [bool], picks: &[Option<Pick>]) -> Result<()> {
         match (self.geometry, kind) {
             (Geometry::Mask, _) => Ok(()),
+            (_, TrackType::F16) => self.each(f16::from_f64, floats::<f16>(out)?, mask, picks),
             (_, TrackType::F64) => self.each(|x| x, floats::<f64>(out)?, mask, picks),
             _ => self.each(|x| x as f32, floats::<f32>(out)?, mask, picks),
         }
