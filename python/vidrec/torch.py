@@ -6,7 +6,6 @@ insists, or that has a sampler and a collate function of its own. :func:`normali
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
 
 import torch
@@ -14,6 +13,7 @@ import torch.utils.data
 
 from . import _samples
 from ._storage import Path
+from ._workers import share_cores
 from .batch import Batch
 from .colors import Normalize
 from .dataset import Dataset
@@ -217,11 +217,3 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
         """Samples by number, all decoded at once. A number below 0 counts from the end, as in a list."""
         share_cores(self._loader)
         return _samples.items(self._loader, int(self._epoch), indices)
-
-
-def share_cores(loader: Loader[Any]) -> None:
-    """Give a loader in a worker of a ``DataLoader`` its share of the cores, unless it was told how many threads to have."""
-    worker: Any = torch.utils.data.get_worker_info()  # type: ignore[no-untyped-call, unused-ignore]
-    if worker is not None and loader._asked.threads is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        loader._asked.threads = max(1, cores // worker.num_workers)

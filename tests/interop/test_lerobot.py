@@ -134,7 +134,7 @@ def test_depth_has_the_numbers_that_lerobot_reads_in_meters(tmp_path):
 PLACES = [0, 4, 5, 6, 25, 44, 45, -1]
 WINDOWS = {
     "observation.images.top": [-2 / FPS, 0.0],
-    "observation.images.wrist": [0.0],
+    "observation.images.wrist": [2 / FPS, -4 / FPS, 0.0, 2 / FPS],
     "observation.state": [-3 / FPS, 0.0],
     "action": [t / FPS for t in range(-1, 6)],
     "frame_index": [-1 / FPS, 0.0],

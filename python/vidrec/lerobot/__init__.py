@@ -9,7 +9,7 @@ registers the reader of such a folder, so importing it is all that a program nee
     dataset = LeRobotDataset("me/robot", root="packed")
 
 and ``lerobot-train`` takes ``--dataset.discover_packages_path=vidrec.lerobot``. Releases of LeRobot up to 0.6.1 have no such
-registry: with them, :class:`LeRobotDataset` of this module takes the place of LeRobot's class.
+registry: with them, use :class:`LeRobotDataset` of this module, which ``lerobot-train`` then also does.
 """
 
 from ._dataset import LeRobotDataset, register
@@ -21,4 +21,4 @@ DATASET_READER = DatasetReader
 
 register()
 
-__all__ = ["DATASET_READER", "DatasetReader", "LeRobotDataset", "localize_root", "register"]
+__all__ = ["DatasetReader", "LeRobotDataset", "localize_root"]

@@ -19,10 +19,10 @@ except ImportError:
     register_dataset_reader = None
 
 
-class _Older(original.LeRobotDataset):  # type: ignore[misc, name-defined, unused-ignore]
+class LeRobotDataset(original.LeRobotDataset):  # type: ignore[misc, name-defined, unused-ignore]
     """LeRobot's data set, whose frames and values come from a data set that vidrec packed.
 
-    The same class where LeRobot has a registry of readers. With any other data set, it is LeRobot's own.
+    Where LeRobot has a registry of readers, its own class is the same. Any other data set is read as by that.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class _Older(original.LeRobotDataset):  # type: ignore[misc, name-defined, unuse
         token: Union[str, bool, None] = None,
         **more: Any,
     ) -> None:
-        given = dict(image_transforms=image_transforms, delta_timestamps=delta_timestamps, tolerance_s=tolerance_s)
+        given: Dict[str, Any] = dict(image_transforms=image_transforms, delta_timestamps=delta_timestamps, tolerance_s=tolerance_s)
         given.update(revision=revision, return_uint8=return_uint8, depth_output_unit=depth_output_unit, token=token)
         location = None if root is None else location_of(root)
         folder = None if location is None else LocalPath(location)
-        if location is not None and _vidrec.is_remote(location):
+        if location is not None and _vidrec.is_remote(location) and register_dataset_reader is None:
             folder = localize_root(repo_id, location, revision, token)
-        if args or folder is None or not _is_packed(folder):
+        if register_dataset_reader is not None or args or folder is None or not _is_packed(folder):
             super().__init__(repo_id, root, episodes, *args, episode_filter=episode_filter, **given, **more)
             return
         original.torch.utils.data.Dataset.__init__(self)
@@ -97,9 +97,6 @@ def _is_packed(root: LocalPath) -> bool:
         return bool(json.loads((root / "meta" / "info.json").read_text(encoding="utf-8"))["storage_format"] == "vidrec")
     except (OSError, ValueError, KeyError, TypeError):
         return False
-
-
-LeRobotDataset = original.LeRobotDataset if register_dataset_reader is not None else _Older
 
 
 def register() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _vidrec
 from .._storage import Path
+from .._workers import share_cores
 from ..batch import Batch
 from ..cameras import Cameras
 from ..convert._lerobot import _features, _OF_ROWS, _Track
@@ -21,7 +23,6 @@ from ..dataset import open
 from ..errors import FormatError
 from ..frames import Windows
 from ..loader import Loader
-from ..torch import share_cores
 from ..tracks import TrackWindow, track
 from ._meta import location_of, storage_of
 
@@ -130,11 +131,11 @@ class DatasetReader(_Base):  # type: ignore[misc, valid-type, unused-ignore]
             alike.setdefault((height, width, is_bytes, tuple(self._deltas.get(key, (0,)))), []).append(key)
         groups: List[_Group] = []
         for (height, width, is_bytes, deltas), keys in alike.items():
-            offsets = sorted(set(deltas))
+            offsets = _steps(deltas)
             loader = Loader(
                 self._dataset,
                 1,
-                frames=_windows(offsets),
+                frames=Windows(len(offsets), stride=math.gcd(*deltas) or 1, past=offsets.index(0), pad="edge"),
                 crop=CenterCrop((height, width)),
                 dtype="uint8" if is_bytes else "float32",
                 cameras=Cameras([self._names[key] for key in keys]),
@@ -253,11 +254,14 @@ class DatasetReader(_Base):  # type: ignore[misc, valid-type, unused-ignore]
     def _of_rows(self, key: str, rows: _Integers, frames: _Integers, episodes: _Integers) -> NDArray[Any]:
         """A column that follows from the number of a row."""
         if key == "timestamp":
-            return (frames / self.meta.fps).astype(np.float32)
+            times: NDArray[Any] = (frames / self.meta.fps).astype(np.float32)
+            return times
         if key == "task_index":
             assert self._task_of is not None
-            return self._task_of[episodes]
-        return {"index": rows, "frame_index": frames, "episode_index": episodes}[key]
+            tasks: _Integers = self._task_of[episodes]
+            return tasks
+        columns: Dict[str, NDArray[Any]] = {"index": rows, "frame_index": frames, "episode_index": episodes}
+        return columns[key]
 
     def _track(self, batch: Batch[Any], each: _Track, frames: _Integers) -> Any:
         """The values of a feature."""
@@ -291,11 +295,9 @@ def _column(meta: Any, name: str) -> _Integers:
     return found
 
 
-def _windows(offsets: Sequence[int]) -> Windows:
-    """The frames at these offsets from each frame of an episode, in rising order."""
-    first, steps = offsets[0], set(np.diff(offsets).tolist()) or {1}
-    (stride,) = steps
-    return Windows(len(offsets), stride=stride, past=-first // stride, pad="edge")
+def _steps(deltas: Sequence[int]) -> List[int]:
+    """The fewest frames in equal steps around the current one that have all these."""
+    return list(range(min(0, *deltas), max(0, *deltas) + 1, math.gcd(*deltas) or 1))
 
 
 def _text_at(t: float, texts: Sequence[str], spans: Sequence[Tuple[float, float]]) -> str:
