@@ -107,9 +107,9 @@ pub use vidrec_core::dataset::{
 pub use vidrec_core::loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, JpegBatch, JpegFrame,
-    Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixOptions, Normalize, OnBadFrame,
-    OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize, SourceCount, Start, TrackAnchor,
-    TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixOptions, Normalize, Offsets,
+    OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize, SourceCount, Start,
+    TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::{PlanSizes, TilePlan};
@@ -169,8 +169,8 @@ pub mod pack {
 /// Which frames of a video to take: pure functions from integers to integers.
 pub mod sampler {
     pub use vidrec_format::sampler::{
-        FrameLimit, Rate, RateRule, Rule, Selection, ShortVideo, UnroundedTimes, centered, endpoints,
-        nanoseconds_after_first, select, select_draw, uniform, unrounded_times,
+        FrameLimit, Rate, RateRule, Rounding, Rule, Selection, ShortVideo, UnroundedTimes, centered, endpoints,
+        linspace, nanoseconds_after_first, select, select_draw, uniform, unrounded_times,
     };
 }
 

@@ -116,7 +116,7 @@ fn frames_come_at_a_rate_by_their_times() {
     assert_eq!(frames(fps("10", any))[1], [0, 1, 2, 3, 4, 5]);
     let run = Frames::run(2).with_at(Start::Center);
     assert_eq!(frames(fps("5", run)), [vec![4, 6], vec![0, 2]]);
-    let times = epoch(&loader(&dir, fps("5", any)), 0)[1].params[0].times.clone();
+    let times = epoch(&loader(&dir, fps("5", any)), 0)[1].times.clone();
     assert_eq!(times, [5.0, 5.2, 5.4]);
 
     let e = refused(&dir, fps("11", any));

@@ -36,8 +36,8 @@ pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixOptions, SourceCount};
 pub use options::{
     Batching, Cameras, CamerasCrop, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, LoaderOptions, Missing,
-    Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start, TrackAnchor, TrackHow, TrackNormalize,
-    TrackScaling, TrackWindow, WindowPad,
+    Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start, TrackAnchor, TrackHow,
+    TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 pub use state::LoaderState;
 

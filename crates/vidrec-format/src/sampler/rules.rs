@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::random::{Random, stream};
@@ -250,6 +252,46 @@ pub fn endpoints(n: u32, count: u32) -> Vec<u32> {
     let n = u128::from(n);
     let gaps = u128::from(count).saturating_sub(1).max(1);
     indices(n, count, |i| (2 * i * (n - 1) + gaps) / (2 * gaps) * u128::from(count > 1))
+}
+
+/// The frame that stands for a place between two frames.
+///
+/// As a word (serde): `down` or `nearest`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Rounding {
+    /// The one before, as LLaVA takes it: `numpy.linspace(0, n - 1, count, dtype=int)`. The default.
+    #[default]
+    Down,
+    /// The nearest one, of two that are equally near the even one, as Qwen's processors take it: `numpy.linspace(0, n - 1,
+    /// count).round()`.
+    Nearest,
+}
+
+/// `count` frames from the first of `n` to the last, at the places of `numpy.linspace(0, n - 1, count)`, which is computed with the
+/// same operations of 64 bits. A single frame is frame 0.
+///
+/// Empty if `n` or `count` is 0.
+///
+/// ```
+/// use vidrec::sampler::{Rounding, linspace};
+///
+/// assert_eq!(linspace(10, 3, Rounding::Down), [0, 4, 9]);
+/// assert_eq!(linspace(12, 3, Rounding::Nearest), [0, 6, 11]);
+/// ```
+pub fn linspace(n: u32, count: u32, rounding: Rounding) -> Vec<u32> {
+    let last = n.saturating_sub(1);
+    let step = f64::from(last) / f64::from(count.saturating_sub(1).max(1));
+    indices(n.into(), count, |i| match i as u32 {
+        0 => 0,
+        i if i + 1 == count => last.into(),
+        i => {
+            let place = f64::from(i) * step;
+            let place = if rounding == Rounding::Down { place.floor() } else { place.round_ties_even() };
+            (place as u128).min(last.into())
+        }
+    })
 }
 
 /// `count` frames, each `stride` after the one before, in the middle of the video. The first is floor((n - span) /
