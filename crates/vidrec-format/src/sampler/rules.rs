@@ -458,13 +458,25 @@ mod tests {
     fn nothing_gives_nothing_and_extremes_do_not_overflow() {
         for n in [0, 1, u32::MAX] {
             for count in [0, 1, 3] {
-                for frames in [uniform(n, count), endpoints(n, count), centered(n, count, u32::MAX)] {
+                let even = linspace(n, count, Rounding::Nearest);
+                for frames in [uniform(n, count), endpoints(n, count), centered(n, count, u32::MAX), even] {
                     assert_eq!(frames.len() as u32, if n == 0 { 0 } else { count });
                     assert!(frames.iter().all(|&f| f < n));
                 }
             }
         }
         assert_eq!(span(u32::MAX, u32::MAX), (u64::from(u32::MAX) - 1) * u64::from(u32::MAX) + 1);
+    }
+
+    #[test]
+    fn linspace_is_that_of_numpy() {
+        let counts = [1, 2, 4, 8, 16, 32, 64, 100, 128, 768];
+        // Of numpy.linspace(0, n - 1, count, dtype=int), and of numpy.linspace(0, n - 1, count).round().
+        for (rounding, digest) in [(Rounding::Down, 0x3771_fff3), (Rounding::Nearest, 0xf84e_90ee)] {
+            let frames = counts.into_iter().flat_map(|count| (1..=10_000).map(move |n| linspace(n, count, rounding)));
+            let bytes: Vec<u8> = frames.flatten().flat_map(u32::to_le_bytes).collect();
+            assert_eq!(crate::crc32(&bytes), digest, "{rounding:?}");
+        }
     }
 
     proptest! {
