@@ -89,8 +89,6 @@ class Run(_Frames):
     ----------
     count : int
         Frames of a run.
-    runs : int, default 1
-        How many runs a sample has, one after another: ``runs * count`` frames. Each has a place of its own, so that they may overlap.
     fps : float, int or str, optional
         Frames per second of presentation time, whatever rate is stored: the run then consists of the frames that are on
         the screen at each tick. A rate above the stored one is an error. Default: the stored frames.
@@ -99,6 +97,8 @@ class Run(_Frames):
     at : {"random", "center"}, default "random"
         Where it begins: at random, elsewhere in each epoch; or so that it is in the middle. Several runs are then in the middle of
         as many equal parts of the clip.
+    runs : int, default 1
+        How many runs a sample has, one after another: ``runs * count`` frames. Each has a place of its own, so that they may overlap.
     short : str
         As :class:`Uniform` takes it.
 
@@ -114,10 +114,10 @@ class Run(_Frames):
     """
 
     count: int
-    runs: int = 1
     fps: Rate = None
     stride: int = 1
     at: Start = "random"
+    runs: int = 1
     short: ShortClips = "repeat"
 
 

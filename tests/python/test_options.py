@@ -20,7 +20,7 @@ from vidrec import _options, _vidrec, track
 WRITTEN = [
     "Uniform(count=8, ends=True, rounding='nearest', short='pad')",
     "Random(count=8)",
-    "Run(count=16, runs=2, fps=12.5, stride=2, at='center')",
+    "Run(count=16, fps=12.5, stride=2, at='center', runs=2)",
     "Windows(offsets=(-15, -5, 0), pad='edge')",
     "Views(views=10, count=16, stride=4)",
     "AllFrames()",
