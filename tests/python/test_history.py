@@ -117,11 +117,10 @@ def test_cameras_show_frames_of_their_own(episodes, pad):
     names = ["front", "wrist"]
     own = {"front": vidrec.Camera(frames=[-2, 0]), "wrist": vidrec.Camera(frames=[0], flip=1.0)}
     batches = []
-    for options in ({}, {"own": own}):
-        loader = vidrec.Loader(
-            episodes, 4, frames=vidrec.Windows([-5, -2, 0], pad=pad), crop=SIDE, cameras=vidrec.Cameras(names, **options), output="numpy",
-            tracks={"step": vidrec.track(), "next": vidrec.track(steps=3, rate=RATE)},
-        )
+    tracks = {"step": vidrec.track(), "action": vidrec.track(steps=3, rate=RATE)}
+    options = {"frames": vidrec.Windows([-5, -2, 0], pad=pad), "crop": SIDE, "tracks": tracks, "output": "numpy"}
+    for cameras in (vidrec.Cameras(names), vidrec.Cameras(names, own=own)):
+        loader = vidrec.Loader(episodes, 4, cameras=cameras, **options)
         batches.append((list(loader), loader.stats().frames))
     shown = np.array([[False, True, True], [False, False, True]])
     (all_batches, all_frames), (own_batches, own_frames) = batches
@@ -134,7 +133,7 @@ def test_cameras_show_frames_of_their_own(episodes, pad):
         np.testing.assert_array_equal(some.frame_mask, every.frame_mask & shown)
         decoded += int(((~np.isnan(every.times))[:, None] & shown).sum())
         np.testing.assert_array_equal(some.times, every.times)
-        for name in ("step", "next"):
+        for name in tracks:
             np.testing.assert_array_equal(some.tracks[name], every.tracks[name])
             np.testing.assert_array_equal(some.track_masks[name], every.track_masks[name])
     assert own_frames == decoded < all_frames

@@ -98,7 +98,7 @@ def test_only_the_first_value_comes_without_a_name():
 
 def test_options_are_json():
     told = json.loads(_options.to_json(_options.Options(frames=8), False))
-    assert told["frames"] == {"Uniform": {"count": 8, "short": "repeat"}}
+    assert told["frames"] == {"Uniform": {"count": 8, "ends": False, "rounding": "down", "short": "repeat"}}
     assert told["prefetch"] == {"batches": 4, "bytes": "1GiB", "readahead": 4}
     assert not {"output", "pin_memory", "order", "normalize", "tracks"} & set(told), "what is not given is not told"
     more = dict(frames=Run(8, fps=12.5), crop=Cover(sizes=[(48, 64), (64, 48)]), reducing_gap=float("inf"), layout="channels_last_3d")
