@@ -133,7 +133,7 @@ fn drawn(batch: &Batch) -> String {
     let frame_mask: Vec<bool> = batch.frame_mask.chunks(places).step_by(cameras).flatten().copied().collect();
     let mut times = batch.times.chunks(places);
     let params = batch.params.iter().map(|p| {
-        let times: Vec<f64> = times.next().into_iter().flatten().copied().filter(|time| !time.is_nan()).collect();
+        let times: Vec<f64> = times.next().into_iter().flatten().copied().flatten().collect();
         let c = &p.color;
         let color = format!(
             "{} {} {} {:?} {}",

@@ -189,7 +189,7 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
         mask: flags(&batch.mask),
         frame_mask: flags(&batch.frame_mask),
         camera_mask: flags(&batch.camera_mask),
-        times: bytes(batch.times.iter().map(|time| time.to_ne_bytes())),
+        times: bytes(batch.times.iter().map(|time| time.unwrap_or(f64::NAN).to_ne_bytes())),
         fields: std::mem::take(&mut batch.fields).into_iter().map(field).collect::<PyResult<_>>()?,
         tracks: std::mem::take(&mut batch.tracks).into_iter().map(track).collect(),
     })

@@ -92,8 +92,8 @@ pub struct Batch {
     /// ([`WindowPad::Edge`](super::WindowPad::Edge)).
     pub frame_mask: Vec<bool>,
     /// The presentation time of each frame of each clip in seconds, on the clock of the video that the clip is of: row-major, B x T.
-    /// Not a number where zeros pad the clip.
-    pub times: Vec<f64>,
+    /// `None` where zeros pad the clip.
+    pub times: Vec<Option<f64>>,
     /// The attributes that were asked for ([`LoaderOptions::fields`](super::LoaderOptions::fields)), by name.
     pub fields: Vec<(String, Field)>,
     /// The values of the tracks that were asked for ([`LoaderOptions::tracks`](super::LoaderOptions::tracks)), by name.

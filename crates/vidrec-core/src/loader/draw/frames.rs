@@ -24,6 +24,11 @@ impl ChosenFrames {
         self.places.iter().copied().flatten()
     }
 
+    /// A sample without places yet, of which so many are to come.
+    fn new(current: Option<u32>, places: usize) -> Self {
+        ChosenFrames { places: Vec::with_capacity(places), meant: Vec::with_capacity(places), current }
+    }
+
     /// Adds a place.
     fn push(&mut self, frame: Option<u32>, meant: bool) {
         self.places.push(frame);
@@ -173,7 +178,7 @@ impl Frames {
             Frames::Uniform { ends: true, rounding, .. } => sampler::linspace(n, count, rounding),
             _ => sampler::uniform(n, count),
         };
-        let mut chosen = ChosenFrames { current: frames.first().copied(), ..ChosenFrames::default() };
+        let mut chosen = ChosenFrames::new(frames.first().copied(), length as usize);
         for (i, &frame) in frames.iter().enumerate() {
             chosen.push(Some(frame), count <= n || i == 0 || frame != frames[i - 1]);
         }
@@ -185,7 +190,7 @@ impl Frames {
 /// clip is in its place, or nothing.
 fn window(n: u32, current: i128, offsets: impl Iterator<Item = i128>, repeats: bool) -> ChosenFrames {
     let last = i128::from(n) - 1;
-    let mut chosen = ChosenFrames { current: Some(current.clamp(0, last) as u32), ..ChosenFrames::default() };
+    let mut chosen = ChosenFrames::new(Some(current.clamp(0, last) as u32), offsets.size_hint().0);
     for offset in offsets {
         let place = current + offset;
         let exists = (0..=last).contains(&place);

@@ -28,8 +28,8 @@ pub(crate) struct SampleSpec<'a> {
     pub chosen: ChosenFrames,
     /// Whether the camera shows each place of the sample. If not, the picture is zeros.
     pub shown: Vec<bool>,
-    /// The time of the frame at each place in seconds; not a number where zeros pad it.
-    pub times: Vec<f64>,
+    /// The time of the frame at each place in seconds. `None` where zeros pad it.
+    pub times: Vec<Option<f64>>,
     /// What was drawn.
     pub params: SampleParams,
     /// Whether there is a clip of this camera. If not, the pictures are zeros.
@@ -188,12 +188,17 @@ impl SampleSpecs {
         let key = self.look(&sample);
         let view = options.view(size, key, frame.unwrap_or((1, 1)));
         let color = ColorDraw::new(&options.color, key);
-        let seconds = |&t: &Option<u32>| t.map_or(Ok(f64::NAN), |t| clip.seconds(t));
-        let times = chosen.places.iter().map(seconds).collect::<Result<_>>()?;
+        // One allocation each, whatever the number of frames.
+        let (mut frames, mut times) =
+            (Vec::with_capacity(chosen.places.len()), Vec::with_capacity(chosen.places.len()));
+        frames.extend(chosen.frames());
+        for t in &chosen.places {
+            times.push(t.map(|t| clip.seconds(t)).transpose()?);
+        }
         let params = SampleParams {
             sample: sample.sample,
             view: options.frames.view(sample.number) * options.crop.count() + sample.crop,
-            frames: chosen.frames().collect(),
+            frames,
             window: frame.map(|_| view.window(size)),
             flip: view.flip,
             color,
