@@ -81,7 +81,7 @@ pub struct JpegFrame {
 /// }
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct JpegBatch {
     /// All JPEGs, one after another in the order of [`frames`](Self::frames), without gaps.

@@ -3,21 +3,20 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::aligned::Aligned;
+use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
-/// Memory of others, such as pinned memory.
+/// Memory of any owner.
 pub type PinnedMemory = Box<dyn DerefMut<Target = [u8]> + Send + Sync>;
 
-/// What makes pinned memory of at least so many bytes.
+/// What makes memory of so many bytes that a device reads fast.
 pub type PinnedAllocator = Box<dyn Fn(usize) -> Result<PinnedMemory> + Send + Sync>;
 
-/// The JPEGs of a batch, as bytes.
+/// The bytes of the JPEGs of a batch.
 #[derive(Default)]
 pub struct JpegMemory {
-    own: Aligned<u8>,
-    pinned: Option<PinnedMemory>,
-    /// The length of what is used of the pinned memory.
+    memory: Option<PinnedMemory>,
+    /// The number of bytes that are in use.
     len: usize,
 }
 
@@ -27,49 +26,37 @@ impl JpegMemory {
     pub(super) fn reserve(&mut self, len: usize, allocate: Option<&PinnedAllocator>) -> Result<()> {
         /// The number of memory sizes from one power of two to the next.
         const STEPS: usize = 8;
-        let roomy =
-            len.checked_next_power_of_two().and_then(|power| len.checked_next_multiple_of((power / STEPS).max(1)));
-        let roomy = roomy.unwrap_or(len);
-        if let Some(allocate) = allocate {
-            if self.pinned.as_ref().is_none_or(|memory| memory.len() < len) {
-                self.pinned = None;
-                self.pinned = Some(allocate(roomy)?);
-            }
-            self.len = len;
-            return Ok(());
+        if self.memory.as_ref().is_none_or(|memory| memory.len() < len) {
+            // Freed first, it leaves more memory for the new one.
+            self.memory = None;
+            let step = (len.checked_next_power_of_two().unwrap_or(len) / STEPS).max(1);
+            let room = len.checked_next_multiple_of(step).unwrap_or(len);
+            self.memory = Some(allocate.map_or_else(|| plain(room), |allocate| allocate(room))?);
         }
-        let reserved = self.own.try_resize(roomy).and_then(|()| self.own.try_resize(len));
-        reserved.map_err(|bytes| {
-            Error::no_memory("a batch of JPEGs", bytes)
-                .help("make batches smaller, or keep fewer of them ready (prefetch)")
-        })
+        self.len = len;
+        Ok(())
     }
+}
+
+/// Memory of our own.
+fn plain(room: usize) -> Result<PinnedMemory> {
+    let memory: Vec<u8> = allocation::try_zeroed(room).map_err(|bytes| {
+        Error::no_memory("a batch of JPEGs", bytes).help("make batches smaller, or keep fewer of them ready (prefetch)")
+    })?;
+    Ok(Box::new(memory))
 }
 
 impl Deref for JpegMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.pinned.as_ref().map_or(&self.own, |memory| memory.get(..self.len).unwrap_or_default())
+        self.memory.as_ref().and_then(|memory| memory.get(..self.len)).unwrap_or_default()
     }
 }
 
 impl DerefMut for JpegMemory {
     fn deref_mut(&mut self) -> &mut [u8] {
-        match &mut self.pinned {
-            Some(memory) => memory.get_mut(..self.len).unwrap_or_default(),
-            None => &mut self.own,
-        }
-    }
-}
-
-/// A copy is memory of our own.
-impl Clone for JpegMemory {
-    fn clone(&self) -> Self {
-        let mut own = Aligned::default();
-        own.resize(self.deref().len());
-        own.copy_from_slice(self);
-        JpegMemory { own, ..JpegMemory::default() }
+        self.memory.as_mut().and_then(|memory| memory.get_mut(..self.len)).unwrap_or_default()
     }
 }
 
@@ -97,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn pinned_memory_is_made_again_only_when_a_batch_does_not_fit() {
+    fn memory_is_made_again_only_when_a_batch_does_not_fit() {
         let allocate: PinnedAllocator = Box::new(|len| Ok(Box::new(vec![7; len])));
         let mut memory = JpegMemory::default();
         memory.reserve(1000, Some(&allocate)).unwrap();
@@ -109,6 +96,5 @@ mod tests {
         assert_eq!(memory[999], 1, "room is made for batches that are a little larger");
         memory.reserve(1025, Some(&allocate)).unwrap();
         assert_eq!(memory[999], 7);
-        assert_eq!(memory.clone(), memory);
     }
 }

@@ -200,6 +200,7 @@ impl SampleSpecs {
             view: options.frames.view(sample.number) * options.crop.count() + sample.crop,
             frames,
             window: frame.map(|_| view.window(size)),
+            matrix: frame.map(|_| view.matrix(size)),
             flip: view.flip,
             color,
             instead_of: None,
