@@ -124,7 +124,8 @@ impl SampleSpecs {
     /// The clip of a sample in a batch of `length` frames, and those of its frames that its camera shows.
     pub fn read_frames(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Vec<u32>)> {
         let (clip, chosen) = self.choose(sample, length)?;
-        let frames = shown(&chosen, &self.shown(sample, length)).flatten().collect();
+        let mut frames = Vec::with_capacity(chosen.places.len());
+        frames.extend(shown(&chosen, &self.shown(sample, length)).flatten());
         Ok((clip, frames))
     }
 
