@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -131,11 +130,11 @@ class DatasetReader(_Base):  # type: ignore[misc, valid-type, unused-ignore]
             alike.setdefault((height, width, is_bytes, tuple(self._deltas.get(key, (0,)))), []).append(key)
         groups: List[_Group] = []
         for (height, width, is_bytes, deltas), keys in alike.items():
-            offsets = _steps(deltas)
+            offsets = sorted(set(deltas))
             loader = Loader(
                 self._dataset,
                 1,
-                frames=Windows(len(offsets), stride=math.gcd(*deltas) or 1, past=offsets.index(0), pad="edge"),
+                frames=Windows(offsets, pad="edge"),
                 crop=CenterCrop((height, width)),
                 dtype="uint8" if is_bytes else "float32",
                 cameras=Cameras([self._names[key] for key in keys]),
@@ -293,11 +292,6 @@ def _column(meta: Any, name: str) -> _Integers:
     """A column of the episodes."""
     found: _Integers = np.asarray(meta.episodes.data.column(name).to_numpy(), np.int64)
     return found
-
-
-def _steps(deltas: Sequence[int]) -> List[int]:
-    """The fewest frames in equal steps around the current one that have all these."""
-    return list(range(min(0, *deltas), max(0, *deltas) + 1, math.gcd(*deltas) or 1))
 
 
 def _text_at(t: float, texts: Sequence[str], spans: Sequence[Tuple[float, float]]) -> str:
