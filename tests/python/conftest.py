@@ -54,19 +54,20 @@ def train(videos, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rig_path(videos, tmp_path_factory):
-    """The path of the twelve videos as six episodes of two cameras, of other lengths, with tracks of numbers and of depth."""
+    """The path of the twelve videos as six episodes of two cameras, of other lengths, with tracks of numbers, of depth and of lists."""
     import numpy as np
 
     import vidrec
 
     root = tmp_path_factory.mktemp("rig")
-    rows = ["path,camera,episode,end,action,depth"]
+    rows = ["path,camera,episode,end,action,depth,boxes"]
     for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
         values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
-        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy')
+        boxes = [[[k, i]] * ((k + i) % 4) for k in range(12)]
+        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy,"{boxes}"')
         np.save(root / f"{i}.npy", np.random.default_rng(i).integers(0, 9000, (12, 18, 24), np.uint16))
     (root / "list.csv").write_text("\n".join(rows))
-    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12", "depth=depth,frames"])
+    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12", "depth=depth,frames", "boxes=boxes,every-frame,type=f16,list"])
     assert report.clips == 12
     return root / "rig"
 

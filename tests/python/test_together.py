@@ -79,6 +79,7 @@ FEATURES = {
     "tracks": {"tracks": {"action": vidrec.track(missing="mask")}},
     "tracks in a fixed number of dimensions": {"tracks": {"action": vidrec.track(missing="mask", dims=5)}},
     "depth": {"tracks": {"depth": vidrec.track(missing="mask", follow="frames")}},
+    "lists": {"tracks": {"boxes": vidrec.track((-0.2, 0.2), rate=10, missing="mask")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -123,6 +124,7 @@ def samples(batches):
             shown = repr((params, int(batch.labels[b]), int(batch.clips[b])))
             shown += repr([(name, values[b]) for name, values in batch.fields.items()])
             shown += repr([(name, t[b][batch.track_masks[name][b]].tolist()) for name, t in batch.tracks.items()])
+            shown += repr([counts[b].tolist() for counts in batch.track_counts.values()])
             shown += f"|{batch.source_names[b]}" if batch.source_names else ""
             found.append((shown, pixels(batch, b)))
     return sorted(found)
@@ -191,7 +193,7 @@ REFUSED = {
 # What both say by the same option.
 ALIKE = [
     ("weights", "homes"),
-    ("tracks", "tracks in a fixed number of dimensions", "depth"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth", "lists"),
     ("mix", "sources with options of their own", "texts"),
     ("cameras", "cameras with options of their own"),
     ("several sizes", "native sizes", "three crops"),

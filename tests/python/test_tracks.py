@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from conftest import make_videos
+from programs import program
 
 import vidrec
 
@@ -73,3 +74,176 @@ def test_torch_gets_tensors(robot):
     _, label, more = MapDataset(robot, crop=16, tracks=tracks)[1]
     assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
     assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
+
+
+def test_halves_round_once_and_come_as_they_are(videos, tmp_path):
+    """Every number between two of float16, and a little beside it, becomes the nearest, as in NumPy; latents stay float16."""
+    halves = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float64)
+    between = (halves[:-1] + halves[1:]) / 2
+    exact = np.concatenate([between, np.nextafter(between, -np.inf), -np.nextafter(between, np.inf), halves])[: 12 * 10_000]
+    np.save(tmp_path / "exact.npy", exact.reshape(12, -1))
+    latents = np.random.default_rng(0).normal(size=(12, 2, 3, 4)).astype(np.float16)
+    np.save(tmp_path / "latents.npy", latents)
+    row = {"path": str(videos / "left/0.mp4"), "exact": "exact.npy", "latents": "latents.npy", "small": latents[:, 0, 0].tolist()}
+    (tmp_path / "list.jsonl").write_text(json.dumps(row))
+    tracks = ["exact=exact,every-frame,type=f16", "latents=latents,every-frame", "small=small,every-frame,type=f16"]
+    vidrec.pack(tmp_path / "list.jsonl", tmp_path / "set", frames="all", track=tracks)
+    ds = vidrec.open(tmp_path / "set")
+    found = ds[0].track("exact").values
+    assert found.dtype == np.float16 and np.array_equal(found, exact.reshape(12, -1).astype(np.float16))
+    assert np.array_equal(ds[0].track("latents").values, latents) and np.array_equal(ds[0].track("small").values, latents[:, 0, 0])
+    stats = ds.track_stats(["latents"])["latents"]
+    np.testing.assert_allclose(stats.mean, latents.astype(np.float64).mean(0).ravel(), rtol=1e-12)
+    asked = {"stored": {}, "linear": {"how": "linear"}, "normalized": {"normalize": stats.normalize("mean_std")}}
+    for name, options in asked.items():
+        (batch,) = vidrec.Loader(ds, 1, frames=4, crop=16, tracks={"latents": vidrec.track(**options)}, output="numpy")
+        indices = batch.params[0].frames
+        expected = latents[indices].astype(np.float64 if name == "normalized" else np.float16)
+        if name == "normalized":
+            expected = (expected - np.reshape(stats.mean, (2, 3, 4))) / np.reshape(stats.std, (2, 3, 4))
+        assert batch.tracks["latents"].dtype == (np.float16 if name == "stored" else np.float32), name
+        np.testing.assert_allclose(batch.tracks["latents"][0], expected, rtol=1e-6)
+    (batch,) = vidrec.Loader(ds, 1, frames=4, crop=16, tracks={"small": vidrec.track(dims=8)}, output="numpy")
+    assert batch.tracks["small"].dtype == np.float32 and np.array_equal(batch.tracks["small"][0, :, :4], latents[indices, 0, 0])
+    assert "track latents: f16 [2, 3, 4]" in program("inspect", tmp_path / "set", "--clip", 0).stdout
+    row["exact"] = [1.0] * 11 + [65520.0]
+    (tmp_path / "list.jsonl").write_text(json.dumps(row))
+    with pytest.raises(vidrec.Error, match="65520"):
+        vidrec.pack(tmp_path / "list.jsonl", tmp_path / "other", frames="all", track=tracks[:1])
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_halves_that_are_no_numbers_need_nan(number, tmp_path):
+    torch = pytest.importorskip("torch")
+    values = torch.tensor([1, number], dtype=torch.float16)
+    picture = np.zeros((2, 8, 8, 3), np.uint8)
+    with pytest.raises(vidrec.Error, match="a number is infinite or not a number"), vidrec.Writer(tmp_path / "no") as writer:
+        writer.add(picture, tracks={"x": values})
+    with vidrec.Writer(tmp_path / "set", nan=["x"]) as writer:
+        writer.add(picture, tracks={"x": values})
+    ds = vidrec.open(tmp_path / "set")
+    assert vidrec.verify(ds, deep=True).ok and ds.tracks["x"].type == "f16"
+    assert np.array_equal(ds[0].track("x").values, values.numpy(), equal_nan=True)
+
+
+@pytest.fixture(scope="module")
+def boxed(tmp_path_factory):
+    """Clips of six frames with no, one or several boxes and classes in each, one without them, and the boxes of each clip."""
+    path, rng, given = tmp_path_factory.mktemp("boxed") / "set", np.random.default_rng(0), []
+    with vidrec.Writer(path, lists=["boxes", "ids", "timed"]) as writer:
+        for clip in range(CLIPS):
+            boxes = [rng.normal(size=(n, 4)).astype(np.float32) for n in rng.integers(0, 2 + clip, 6)]
+            ids = [list(range(len(each))) for each in boxes]
+            ids[0] = np.arange(len(boxes[0]))
+            tracks = {"boxes": boxes, "ids": ids, "timed": (boxes, np.arange(6) / 12)} if clip != 2 else {}
+            writer.add(np.full((6, 32, 32, 3), 40 * clip, np.uint8), times=np.arange(6) / 12, tracks=tracks)
+            given.append(boxes)
+    return vidrec.open(path), given
+
+
+def test_lists_are_padded_to_the_longest_of_their_batch(boxed):
+    ds, given = boxed
+    assert (ds.tracks["boxes"].list, ds.tracks["boxes"].shape) == (True, (4,)) and vidrec.verify(ds, deep=True).ok
+    assert all(np.array_equal(a, b) for a, b in zip(ds[4].track("boxes").values, given[4]))
+    stats = ds.track_stats(["boxes"])["boxes"]
+    every = np.concatenate([np.concatenate(boxes) for clip, boxes in enumerate(given) if clip != 2]).astype(np.float64)
+    assert stats.count == (len(every),) * 4
+    np.testing.assert_allclose((stats.mean, stats.std), (every.mean(0), every.std(0)), rtol=1e-12)
+    plain, steps = {"missing": "mask"}, {"steps": range(-1, 3), "rate": 12, "how": "previous", "missing": "mask"}
+    tracks = {"boxes": vidrec.track(**plain), "ids": vidrec.track(**plain), "timed": vidrec.track(**steps, normalize=stats.normalize(), dims=6)}
+    options = {"frames": vidrec.Random(3), "shuffle": True, "seed": 5}
+    batches = list(loader(ds, tracks, threads=1, **options))
+    for a, b in zip(batches, loader(ds, tracks, threads=4, **options)):
+        assert all(np.array_equal(a.tracks[name], b.tracks[name]) for name in tracks)
+    longest = set()
+    for batch in batches:
+        for name in tracks:
+            counts, mask, values = batch.track_counts[name], batch.track_masks[name], batch.tracks[name]
+            n = max(counts.max(), 0)
+            longest.add(n)
+            assert mask.shape == (*counts.shape, n) == values.shape[: mask.ndim] and not values[~mask].any()
+            assert np.array_equal(mask, np.arange(n) < counts[..., None])
+            for b, clip in enumerate(batch.clips):
+                first = batch.params[b].frames[0]
+                places = np.arange(first - 1, first + 3) if name == "timed" else batch.params[b].frames
+                for t, place in enumerate(places):
+                    expected = given[clip][place] if clip != 2 and 0 <= place < 6 else None
+                    assert counts[b, t] == (-1 if expected is None else len(expected))
+                    if expected is None:
+                        continue
+                    found = values[b, t, : counts[b, t]]
+                    if name == "timed":
+                        assert not found[:, 4:].any()
+                        np.testing.assert_allclose(found[:, :4], (expected - np.array(stats.mean)) / np.array(stats.std), rtol=1e-5, atol=1e-6)
+                    else:
+                        assert np.array_equal(found, expected if name == "boxes" else np.arange(len(expected)))
+    assert len(longest) > 2
+    copy = pickle.loads(pickle.dumps(batches[0]))
+    assert np.array_equal(copy.track_counts["boxes"], batches[0].track_counts["boxes"])
+    with pytest.raises(vidrec.UsageError, match="no values between"):
+        loader(ds, {"boxes": vidrec.track(how="linear", missing="mask")})
+
+
+def test_lists_go_through_edits_exports_and_pages(boxed, tmp_path):
+    ds, given = boxed
+    vidrec.convert.to_webdataset(ds, tmp_path / "tar")
+    vidrec.convert.from_webdataset(tmp_path / "tar", tmp_path / "back")
+    parts = [[4, 0], [1, 2, 3]]
+    for number, part in enumerate(parts):
+        ds.subset(part).write(tmp_path / str(number))
+    program("merge", tmp_path / "0", tmp_path / "1", "-o", tmp_path / "merged")
+    for path, order in [("back", range(5)), ("merged", [4, 0, 1, 2, 3])]:
+        for clip, source in zip(vidrec.open(tmp_path / path), order):
+            track = clip.track("timed")
+            assert source == 2 and track is None or [v.tolist() for v in track.values] == [v.tolist() for v in given[source]]
+    assert "track boxes: lists of f32 [4], frames, 6 values" in program("inspect", tmp_path / "merged", "--clip", 0).stdout
+    program("report", tmp_path / "merged", "-o", tmp_path / "page")
+
+
+def test_lists_are_packed_from_json_and_other_files_are_refused(videos, tmp_path):
+    boxes = [[[t, 1.5]] * (t % 3) for t in range(12)]
+    (tmp_path / "boxes.json").write_text(json.dumps(boxes))
+    np.save(tmp_path / "boxes.npy", np.zeros((12, 3, 2)))
+    spans = [[0, 0.5, [1, 2]], [0.5, 0.9, []]]
+    video = str(videos / "left/0.mp4")
+
+    def pack(rows, track, **options):
+        (tmp_path / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        return vidrec.pack(tmp_path / "list.jsonl", tmp_path / "set", if_exists="replace", track=[track], **options)
+
+    rows = [{"path": video, "boxes": [[]] * 12}, {"path": video, "boxes": "boxes.json"}, {"path": video, "boxes": boxes}]
+    pack(rows, "boxes=boxes,frames,type=f16,list", frames=4)
+    for clip, row in zip(vidrec.open(tmp_path / "set"), rows):
+        track = clip.track("boxes")
+        expected = [[] if row is rows[0] else boxes[t] for t in clip.source_indices]
+        assert [value.tolist() for value in track.values] == expected and track.values[0].dtype == np.float16
+    pack([{"path": video, "ids": spans}], "ids=ids,spans,type=u8,list", frames=4)
+    assert [value.tolist() for value in vidrec.open(tmp_path / "set")[0].track("ids").values] == [[1, 2], []]
+    for value, words in [
+        ("boxes.npy", "no lists of varying length"),
+        ([1] * 12, "value 0 is not a list of items"),
+        ([[]] * 12, "all lists are empty"),
+        ([[["a"]]] * 12, "expected a number"),
+        ([[[1, 2]], [[1, 2, 3]]] * 6, "items of lists: value 1 differs"),
+    ]:
+        with pytest.raises(vidrec.Error, match=words):
+            pack([{"path": video, "boxes": value}], "boxes=boxes,frames,list", frames=4)
+
+
+def test_a_writer_takes_lists_only_by_name(tmp_path):
+    frames = np.zeros((2, 8, 8, 3), np.uint8)
+    ragged, even = [np.zeros((1, 4)), np.zeros((2, 4))], np.zeros((2, 3, 4))
+    with vidrec.Writer(tmp_path / "set", lists=["x"]) as writer:
+        for name, values, words in [
+            ("y", ragged, "name it in lists of the Writer"),
+            ("x", [[], []], "all lists are empty"),
+            ("x", [np.zeros((1, 4)), np.zeros((1, 5))], "as the first list"),
+            ("x", [np.zeros((1, 4)), np.zeros((1, 4), np.float32)], "as the first list"),
+            ("x", ragged[:1], "one value for each frame"),
+        ]:
+            with pytest.raises(vidrec.Error, match=words):
+                writer.add(frames, tracks={name: values})
+        writer.add(frames, tracks={"x": even})
+        writer.add(frames, tracks={"x": [[], np.zeros((1, 4))]})
+    ds = vidrec.open(tmp_path / "set")
+    assert [[value.shape for value in clip.track("x").values] for clip in ds] == [[(3, 4)] * 2, [(0, 4), (1, 4)]]

@@ -11,16 +11,21 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::track::payload::{TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
 
-/// The values of a track that a sample has.
-pub(super) struct PickedValues<'a> {
+/// The values of a sample, in order, and where there is none.
+pub(super) trait Picks: ExactSizeIterator<Item = Option<Pick>> + Clone {}
+
+impl<P: ExactSizeIterator<Item = Option<Pick>> + Clone> Picks for P {}
+
+/// The values of a track that a sample has, or the items of one of its lists.
+pub(super) struct PickedValues<'a, P> {
     pub schema: &'a TrackSchema,
     pub all: &'a Values<'a>,
-    pub picks: &'a [Option<Pick>],
+    pub picks: P,
     /// The number of numbers that a value has in a batch: its own, and then zeros.
     pub dims: usize,
 }
 
-impl PickedValues<'_> {
+impl<P: Picks> PickedValues<'_, P> {
     /// Copies the values as they are stored.
     pub fn stored(&self, out: &mut [u8]) -> Result<()> {
         let each = self.schema.value_bytes().unwrap_or(1) as usize;
@@ -127,11 +132,11 @@ impl PickedValues<'_> {
         if room < each || out.len() != room * self.picks.len() {
             return Err(no_room());
         }
-        for (to, pick) in out.chunks_exact_mut(room.max(1)).zip(self.picks) {
+        for (to, pick) in out.chunks_exact_mut(room.max(1)).zip(self.picks.clone()) {
             let (to, zeros) = to.split_at_mut(each);
             zeros.fill(T::zeroed());
             match pick {
-                Some(pick) => write(to, pick)?,
+                Some(pick) => write(to, &pick)?,
                 None => to.fill(T::zeroed()),
             }
         }

@@ -2,18 +2,16 @@
 
 use std::ops::Range;
 
-use super::gather::PickedValues;
+use super::gather::{PickedValues, Picks};
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
-use crate::dataset::{ClipTracks, Dataset, TrackView};
-use crate::loader::batch::{TrackBuffer, TrackBufferValues};
+use crate::dataset::{ClipTracks, Dataset, TrackView, Values};
+use crate::loader::aligned::Aligned;
+use crate::loader::batch::{TrackBuffer, TrackBufferValues, check_sample_bytes};
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
-
-/// The maximum number of bytes of one track in a sample.
-const MOST_SAMPLE_BYTES: u128 = 1 << 31;
 
 /// The sample of the camera of this number, whose frames a track follows. `None` if the episode does not have the camera.
 pub(crate) type OfCamera<'a> = &'a dyn Fn(u32) -> Result<Option<SampleSpec<'a>>>;
@@ -77,8 +75,8 @@ impl TrackPlan {
                 "give dims to a track of numbers whose values have one side, and at most so many numbers",
             ),
             (
-                is_linear && schema.timing == TrackTiming::Spans,
-                "there are no values between two spans".into(),
+                is_linear && (schema.timing == TrackTiming::Spans || schema.list),
+                "there are no values between two spans or two lists".into(),
                 "omit how",
             ),
             (
@@ -129,7 +127,7 @@ impl TrackPlan {
         shape
     }
 
-    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, or an error if the window
+    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, and whose lists have one item, or an error if the window
     /// is absurdly large.
     pub fn sample_bytes(&self, length: usize, size: (u32, u32)) -> Result<usize> {
         let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
@@ -137,10 +135,8 @@ impl TrackPlan {
         let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.follows.is_some() { 1 } else { 4 });
         let numbers: u128 = self.value_shape(size).iter().map(|&side| u128::from(side)).product();
         let bytes = values * numbers * u128::from(each);
-        if self.choice != TrackChoice::Texts && bytes > MOST_SAMPLE_BYTES {
-            let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
-            let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
-            return Err(e.help("take fewer values, or a lower rate"));
+        if self.choice != TrackChoice::Texts {
+            check_sample_bytes(&self.schema.name, bytes)?;
         }
         Ok(bytes as usize)
     }
@@ -221,23 +217,62 @@ impl TrackPlan {
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
-                let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
-                let picked = PickedValues { schema: &self.schema, all: &values, picks: &picks, dims };
+                let picked = self.picked(&values, picks.iter().copied());
                 match followed.flatten() {
                     Some(followed) => picked.seen(&followed, out)?,
-                    None if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
-                    None => picked.stored(out)?,
+                    None => self.write(&picked, out)?,
                 }
-                slot.mask
-                    .iter_mut()
-                    .zip(&picks)
-                    .for_each(|(there, pick)| *there = pick.is_some_and(|pick| pick.exists));
+                mark(slot.mask, &picks);
+            }
+            TrackBufferValues::Lists { items, counts } => {
+                let picks = self.picks(&track, sample)?;
+                self.lists(&track, &picks, items, counts)?;
+                mark(slot.mask, &picks);
             }
         }
         track.prove_still_there()
     }
 
-    /// The values of a sample, one for each place in the mask.
+    fn picked<'a, P>(&'a self, all: &'a Values<'a>, picks: P) -> PickedValues<'a, P> {
+        let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
+        PickedValues { schema: &self.schema, all, picks, dims }
+    }
+
+    fn write<P: Picks>(&self, picked: &PickedValues<'_, P>, out: &mut [u8]) -> Result<()> {
+        match self.is_computed() {
+            true => picked.computed(self.options.normalize.as_ref(), self.kind(), out),
+            false => picked.stored(out),
+        }
+    }
+
+    /// Writes the items of the lists of a sample, one list after the other, and the number of items of each.
+    fn lists(
+        &self,
+        track: &TrackView<'_>,
+        picks: &[Option<Pick>],
+        out: &mut Aligned<u8>,
+        counts: &mut [i64],
+    ) -> Result<()> {
+        track.prove_times()?;
+        let ranges = || picks.iter().map(|pick| track.items(pick.as_ref()?.at));
+        counts.iter_mut().zip(ranges()).for_each(|(to, items)| *to = items.map_or(-1, |items| items.len() as i64));
+        let numbers: u32 = self.value_shape((0, 0)).iter().product();
+        let room = numbers as usize * self.kind().number_bytes().unwrap_or(1) as usize;
+        let total = counts.iter().filter_map(|&count| usize::try_from(count).ok()).sum::<usize>();
+        check_sample_bytes(&self.schema.name, total as u128 * room as u128)?;
+        let reserved = out.try_resize(total * room);
+        reserved.map_err(|bytes| Error::no_memory("the lists of a track in a sample", bytes))?;
+        let (all, each) = (track.number_bytes().unwrap_or_default(), self.schema.value_bytes().unwrap_or(1) as usize);
+        let mut out = &mut out[..];
+        for items in ranges().flatten() {
+            let of_list = Values::of(all.get(items.start * each..items.end * each).unwrap_or_default());
+            let picked = self.picked(&of_list, (0..items.len()).map(|item| Some(Pick::whole(item))));
+            self.write(&picked, out.split_off_mut(..items.len() * room).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    /// The values of a sample, one for each place in the mask, or in that of lists without their items.
     fn picks(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<Option<Pick>>> {
         match &self.choice {
             TrackChoice::Texts => Err(Error::internal("texts as numbers")),
@@ -359,12 +394,21 @@ impl TrackPlan {
     }
 }
 
+/// Says which values there are.
+fn mark(mask: &mut [bool], picks: &[Option<Pick>]) {
+    mask.iter_mut().zip(picks).for_each(|(there, pick)| *there = pick.is_some_and(|pick| pick.exists));
+}
+
 /// Fills the place of a sample that does not have a track.
 fn nothing(slot: &mut TrackBuffer<'_>) {
     slot.mask.fill(false);
     slot.dims.iter_mut().for_each(|dims| **dims = 0);
     match &mut slot.values {
         TrackBufferValues::Numbers(out) => out.fill(0),
+        TrackBufferValues::Lists { items, counts } => {
+            items.resize(0);
+            counts.fill(-1);
+        }
         TrackBufferValues::Texts { texts, times } => {
             texts.clear();
             times.clear();
