@@ -84,7 +84,7 @@ def test_halves_round_once_and_come_as_they_are(videos, tmp_path):
     np.save(tmp_path / "exact.npy", exact.reshape(12, -1))
     latents = np.random.default_rng(0).normal(size=(12, 2, 3, 4)).astype(np.float16)
     np.save(tmp_path / "latents.npy", latents)
-    row = {"path": str(videos / "left/0.mp4"), "exact": "exact.npy", "latents": "latents.npy", "small": latents[:, 0, 0].tolist()}
+    row = {"path": str(videos / "left/0.mp4"), "exact": "exact.npy", "latents": "latents.npy", "label": 0, "small": latents[:, 0, 0].tolist()}
     (tmp_path / "list.jsonl").write_text(json.dumps(row))
     tracks = ["exact=exact,every-frame,type=f16", "latents=latents,every-frame", "small=small,every-frame,type=f16"]
     vidrec.pack(tmp_path / "list.jsonl", tmp_path / "set", frames="all", track=tracks)
@@ -97,7 +97,7 @@ def test_halves_round_once_and_come_as_they_are(videos, tmp_path):
     asked = {"stored": {}, "linear": {"how": "linear"}, "normalized": {"normalize": stats.normalize("mean_std")}}
     for name, options in asked.items():
         (batch,) = vidrec.Loader(ds, 1, frames=4, crop=16, tracks={"latents": vidrec.track(**options)}, output="numpy")
-        indices = batch.params[0].frames
+        indices = list(batch.params[0].frames)
         expected = latents[indices].astype(np.float64 if name == "normalized" else np.float16)
         if name == "normalized":
             expected = (expected - np.reshape(stats.mean, (2, 3, 4))) / np.reshape(stats.std, (2, 3, 4))
