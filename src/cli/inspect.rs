@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::output::{bytes, count, grouped, printable};
 use crate::cli::{Outcome, Run, StorageArgs, output, packing, stats};
 use crate::edit::joined_meta;
-use crate::{Clip, Dataset, JsonObject, Result, TrackCoding, TrackSchema, TrackView};
+use crate::{Clip, Dataset, JsonObject, Result, TrackCoding, TrackView};
 
 /// The most class names that are shown.
 const CLASSES_SHOWN: usize = 20;
@@ -107,7 +107,7 @@ fn of_dataset(dataset: &Dataset) -> Result<Description> {
         text += &format!("shard {}: {clips}, {frames}, {}\n", printable(&s.record_file), bytes(s.bytes));
     }
     for track in &tracks {
-        text += &format!("track {}: {}\n", printable(&track.name), kind(track));
+        text += &format!("track {}: {}\n", printable(&track.name), track.words());
     }
     let merged: Option<Vec<JsonObject>> = meta.settings.get("merged").ok().flatten();
     text += &settings("settings", &meta.settings, merged.is_some());
