@@ -136,7 +136,7 @@ def boxed(tmp_path_factory):
             ids = [list(range(len(each))) for each in boxes]
             ids[0] = np.arange(len(boxes[0]))
             tracks = {"boxes": boxes, "ids": ids, "timed": (boxes, np.arange(6) / 12)} if clip != 2 else {}
-            writer.add(np.full((6, 32, 32, 3), 40 * clip, np.uint8), times=np.arange(6) / 12, tracks=tracks)
+            writer.add(np.full((6, 32, 32, 3), 40 * clip, np.uint8), times=np.arange(6) / 12, tracks=tracks, source=str(clip))
             given.append(boxes)
     return vidrec.open(path), given
 
@@ -182,22 +182,26 @@ def test_lists_are_padded_to_the_longest_of_their_batch(boxed):
     assert np.array_equal(copy.track_counts["boxes"], batches[0].track_counts["boxes"])
     with pytest.raises(vidrec.UsageError, match="no values between"):
         loader(ds, {"boxes": vidrec.track(how="linear", missing="mask")})
+    long = {"timed": vidrec.track(times=[1 / 12] * 200, dims=1 << 20)}
+    with pytest.raises(vidrec.UsageError, match="too many values in a sample: expected at most"):
+        list(loader(ds[4:], long, frames=6))
 
 
 def test_lists_go_through_edits_exports_and_pages(boxed, tmp_path):
     ds, given = boxed
     vidrec.convert.to_webdataset(ds, tmp_path / "tar")
-    vidrec.convert.from_webdataset(tmp_path / "tar", tmp_path / "back")
-    parts = [[4, 0], [1, 2, 3]]
-    for number, part in enumerate(parts):
-        ds.subset(part).write(tmp_path / str(number))
-    program("merge", tmp_path / "0", tmp_path / "1", "-o", tmp_path / "merged")
-    for path, order in [("back", range(5)), ("merged", [4, 0, 1, 2, 3])]:
-        for clip, source in zip(vidrec.open(tmp_path / path), order):
-            track = clip.track("timed")
+    vidrec.convert.from_webdataset(sorted((tmp_path / "tar").glob("*.tar")), tmp_path / "back")
+    vidrec.split(ds, tmp_path / "parts", ratios=[0.5, 0.5], seed=3)
+    vidrec.merge([tmp_path / "parts/train", tmp_path / "parts/val"], tmp_path / "merged", shards=2)
+    vidrec.merge([tmp_path / "parts/val"], tmp_path / "parts/train", append=True)
+    for path in ["back", "merged", "parts/train"]:
+        made = vidrec.open(tmp_path / path)
+        assert vidrec.verify(made, deep=True).ok and {int(clip.source) for clip in made} == set(range(CLIPS))
+        for clip in made:
+            track, source = clip.track("timed"), int(clip.source)
             assert source == 2 and track is None or [v.tolist() for v in track.values] == [v.tolist() for v in given[source]]
     assert "track boxes: lists of f32 [4], frames, 6 values" in program("inspect", tmp_path / "merged", "--clip", 0).stdout
-    program("report", tmp_path / "merged", "-o", tmp_path / "page")
+    program("browse", tmp_path / "merged", "--export", tmp_path / "page.html")
 
 
 def test_lists_are_packed_from_json_and_other_files_are_refused(videos, tmp_path):
@@ -211,13 +215,13 @@ def test_lists_are_packed_from_json_and_other_files_are_refused(videos, tmp_path
         (tmp_path / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
         return vidrec.pack(tmp_path / "list.jsonl", tmp_path / "set", if_exists="replace", track=[track], **options)
 
-    rows = [{"path": video, "boxes": [[]] * 12}, {"path": video, "boxes": "boxes.json"}, {"path": video, "boxes": boxes}]
+    rows = [{"path": video, "label": 0, "boxes": of_clip} for of_clip in ([[]] * 12, "boxes.json", boxes)]
     pack(rows, "boxes=boxes,frames,type=f16,list", frames=4)
     for clip, row in zip(vidrec.open(tmp_path / "set"), rows):
         track = clip.track("boxes")
         expected = [[] if row is rows[0] else boxes[t] for t in clip.source_indices]
         assert [value.tolist() for value in track.values] == expected and track.values[0].dtype == np.float16
-    pack([{"path": video, "ids": spans}], "ids=ids,spans,type=u8,list", frames=4)
+    pack([{"path": video, "label": 0, "ids": spans}], "ids=ids,spans,type=u8,list", frames=4)
     assert [value.tolist() for value in vidrec.open(tmp_path / "set")[0].track("ids").values] == [[1, 2], []]
     for value, words in [
         ("boxes.npy", "no lists of varying length"),
@@ -227,7 +231,7 @@ def test_lists_are_packed_from_json_and_other_files_are_refused(videos, tmp_path
         ([[[1, 2]], [[1, 2, 3]]] * 6, "items of lists: value 1 differs"),
     ]:
         with pytest.raises(vidrec.Error, match=words):
-            pack([{"path": video, "boxes": value}], "boxes=boxes,frames,list", frames=4)
+            pack([{"path": video, "label": 0, "boxes": value}], "boxes=boxes,frames,list", frames=4)
 
 
 def test_a_writer_takes_lists_only_by_name(tmp_path):
