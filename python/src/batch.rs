@@ -168,7 +168,6 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
     };
     let track = |(name, track): (String, vidrec::TrackBatch)| {
         let numbers = track.bytes().to_vec();
-        let counts_shape = track.mask_shape.split_last().map_or(&[][..], |(_, shape)| shape).to_vec();
         let counts = bytes(track.counts.iter().map(|count| count.to_ne_bytes()));
         Track {
             name,
@@ -177,7 +176,7 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
             mask_shape: track.mask_shape,
             mask: flags(&track.mask),
             times: track.times,
-            counts: (!counts.is_empty()).then_some((counts, counts_shape)),
+            counts: (!counts.is_empty()).then_some((counts, track.counts_shape)),
             dims: bytes(track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes())),
             values: match track.kind {
                 TrackType::Utf8 => Values::Lists(track.texts),

@@ -53,6 +53,10 @@ pub struct SampleParams {
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` if the
     /// clip's frames differ in size, because each frame then has a part of its own.
     pub window: Option<[f64; 4]>,
+    /// The matrix that takes a place `(x, y, 1)` in a frame, in pixels, to its place in the picture: rows of a crop, a resize and a
+    /// flip. Places count from the top left corner, so that the center of the first pixel is at (0.5, 0.5). `None` where
+    /// [`window`](Self::window) is.
+    pub matrix: Option<[[f64; 3]; 3]>,
     /// Whether the picture is mirrored, left to right.
     pub flip: bool,
     /// The change of colors.
@@ -214,18 +218,37 @@ pub struct TrackBatch {
     /// With [`TrackWindow::dims`](super::TrackWindow::dims), how many numbers of each value of each clip are those of the track; 0
     /// for a clip without the track. The others are 0. Empty without `dims`.
     pub dims: Vec<u32>,
-    /// The number of items of each list, in the dimensions of the mask but for the last; -1 where there is no list, while an
-    /// empty list has 0. Empty for other tracks.
+    /// The number of items of each list; -1 where there is no list, while an empty list has 0. Empty for other tracks.
     pub counts: Vec<i64>,
-    /// The items of the lists of each sample, until they are padded.
-    items: Vec<Aligned<u8>>,
+    /// The dimensions of the counts: those of the mask before the items.
+    pub counts_shape: Vec<usize>,
+    /// The lists of each sample, until they are padded.
+    items: Vec<ListItems>,
+}
+
+/// The items of the lists of a sample, one list after the other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct ListItems {
+    numbers: Aligned<u8>,
+    mask: Vec<bool>,
+}
+
+impl ListItems {
+    /// Makes room for this many bytes and flags, whose contents are unspecified.
+    pub(super) fn reserve(&mut self, (bytes, flags): (usize, usize)) -> Result<(&mut [u8], &mut [bool])> {
+        let reserved = self.numbers.try_resize(bytes);
+        reserved.map_err(|bytes| Error::no_memory("the lists of a track in a sample", bytes))?;
+        allocation::resize(&mut self.mask, flags, false, "the mask of a track")?;
+        Ok((&mut self.numbers, &mut self.mask))
+    }
 }
 
 impl TrackBatch {
     /// An empty batch of a type.
     pub(super) fn empty(kind: TrackType) -> Self {
-        let (numbers, texts, shape, mask, mask_shape, times, dims, counts, items) = Default::default();
-        TrackBatch { kind, numbers, texts, shape, mask, mask_shape, times, dims, counts, items }
+        let (numbers, texts, shape, mask, mask_shape, times, dims, counts) = Default::default();
+        let (counts_shape, items) = Default::default();
+        TrackBatch { kind, numbers, texts, shape, mask, mask_shape, times, dims, counts, counts_shape, items }
     }
 
     /// The numbers, row-major in [`shape`](Self::shape), if they have this type. Those of type `bool` are `u8`: 1 or 0.
@@ -239,8 +262,8 @@ impl TrackBatch {
         &self.numbers
     }
 
-    /// Sets the type, the dimensions of the mask and of one value, and whether numbers are counted. Lists do not have the
-    /// dimension of their items until [`pad`](Self::pad). Keeps the memory if the type stays the same. The contents are
+    /// Sets the type, the dimensions of the mask and of one value, and whether numbers are counted. Of lists, so many last
+    /// dimensions of the mask are sides of an item, and the number of items is none of them until [`pad`](Self::pad). Keeps the memory if the type stays the same. The contents are
     /// unspecified.
     ///
     /// # Errors
@@ -251,7 +274,7 @@ impl TrackBatch {
         kind: TrackType,
         mask_shape: Vec<usize>,
         of_value: &[u32],
-        (has_dims, is_list): (bool, bool),
+        (has_dims, list): (bool, Option<usize>),
     ) -> Result<()> {
         self.dims.resize(mask_shape.first().copied().filter(|_| has_dims).unwrap_or(0), 0);
         let of_value = of_value.iter().map(|&side| side as usize);
@@ -261,15 +284,17 @@ impl TrackBatch {
         self.kind = kind;
         let values = product(&self.shape);
         let samples = self.mask_shape.first().copied().unwrap_or(0);
-        self.items.resize_with(if is_list { samples } else { 0 }, Aligned::default);
-        self.counts.resize(if is_list { product(&self.mask_shape) } else { 0 }, 0);
+        self.items.resize_with(list.map_or(0, |_| samples), ListItems::default);
+        self.counts_shape = list.map_or(Vec::new(), |sides| self.mask_shape[..self.mask_shape.len() - sides].to_vec());
+        self.counts.resize(list.map_or(0, |_| product(&self.counts_shape)), 0);
         let texts = if kind == TrackType::Utf8 { values } else { 0 };
         self.texts.resize_with(texts, Vec::new);
         self.times.resize_with(texts, Vec::new);
-        let bytes = if is_list { 0 } else { values.saturating_mul(kind.number_bytes().unwrap_or(0) as usize) };
+        let bytes = if list.is_some() { 0 } else { values.saturating_mul(kind.number_bytes().unwrap_or(0) as usize) };
         let reserved = self.numbers.try_resize(bytes);
         reserved.map_err(|bytes| Error::no_memory("the values of a track in a batch", bytes))?;
-        allocation::resize(&mut self.mask, product(&self.mask_shape), false, "the mask of a track")?;
+        let flags = if list.is_some() { 0 } else { product(&self.mask_shape) };
+        allocation::resize(&mut self.mask, flags, false, "the mask of a track")?;
         Ok(())
     }
 
@@ -283,28 +308,28 @@ impl TrackBatch {
             return Ok(());
         }
         let longest = self.counts.iter().copied().max().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-        let (samples, lists, at) = (self.items.len(), self.counts.len(), self.mask_shape.len());
+        let (samples, lists, at) = (self.items.len(), self.counts.len(), self.counts_shape.len());
+        let flags = self.mask_shape[at..].iter().product::<usize>();
         let each = self.shape[at..].iter().product::<usize>() * self.kind.number_bytes().unwrap_or(1) as usize;
         let room = longest.saturating_mul(each);
         check_sample_bytes(name, lists as u128 / samples as u128 * room as u128)?;
         let reserved = self.numbers.try_resize(lists.saturating_mul(room));
         reserved.map_err(|bytes| Error::no_memory("the lists of a track in a batch", bytes))?;
-        let exist = std::mem::take(&mut self.mask);
-        allocation::resize(&mut self.mask, lists.saturating_mul(longest), false, "the mask of a track")?;
-        self.mask_shape.push(longest);
+        self.mask.clear();
+        allocation::resize(&mut self.mask, lists * longest * flags, false, "the mask of a track")?;
+        self.mask_shape.insert(at, longest);
         self.shape.insert(at, longest);
-        let places = self.numbers.chunks_exact_mut(room.max(1)).zip(self.mask.chunks_exact_mut(longest.max(1)));
-        let mut places = places.zip(self.counts.iter().zip(&exist));
+        let places =
+            self.numbers.chunks_exact_mut(room.max(1)).zip(self.mask.chunks_exact_mut((longest * flags).max(1)));
+        let mut places = places.zip(&self.counts);
         for items in &self.items {
-            let mut items = &items[..];
-            for ((numbers, mask), (&count, &exists)) in places.by_ref().take(lists / samples) {
+            let (mut numbers, mut mask) = (&items.numbers[..], &items.mask[..]);
+            for ((to, to_mask), &count) in places.by_ref().take(lists / samples) {
                 let count = usize::try_from(count).unwrap_or(0);
-                let (filled, zeros) = numbers.split_at_mut(count * each);
-                let (of_list, rest) = items.split_at(filled.len());
-                filled.copy_from_slice(of_list);
+                let (filled, zeros) = to.split_at_mut(count * each);
+                filled.copy_from_slice(numbers.split_off(..count * each).unwrap_or_default());
                 zeros.fill(0);
-                mask[..count].fill(exists);
-                items = rest;
+                to_mask[..count * flags].copy_from_slice(mask.split_off(..count * flags).unwrap_or_default());
             }
         }
         Ok(())
@@ -344,8 +369,8 @@ pub(super) struct TrackBuffer<'a> {
 pub(super) enum TrackBufferValues<'a> {
     /// Numbers in this machine's byte order, aligned for their type.
     Numbers(&'a mut [u8]),
-    /// The items of all lists, aligned for their type, and how many each list has. The mask has a flag for each list.
-    Lists { items: &'a mut Aligned<u8>, counts: &'a mut [i64] },
+    /// The items of all lists with their flags, and how many each list has. The mask is empty.
+    Lists { items: &'a mut ListItems, counts: &'a mut [i64] },
     /// Texts, and their starts and ends.
     Texts { texts: &'a mut Vec<String>, times: &'a mut Vec<(f64, f64)> },
 }

@@ -11,21 +11,16 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::track::payload::{TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
 
-/// The values of a sample, in order, and where there is none.
-pub(super) trait Picks: ExactSizeIterator<Item = Option<Pick>> + Clone {}
-
-impl<P: ExactSizeIterator<Item = Option<Pick>> + Clone> Picks for P {}
-
 /// The values of a track that a sample has, or the items of one of its lists.
-pub(super) struct PickedValues<'a, P> {
+pub(super) struct PickedValues<'a> {
     pub schema: &'a TrackSchema,
     pub all: &'a Values<'a>,
-    pub picks: P,
+    pub picks: &'a [Option<Pick>],
     /// The number of numbers that a value has in a batch: its own, and then zeros.
     pub dims: usize,
 }
 
-impl<P: Picks> PickedValues<'_, P> {
+impl PickedValues<'_> {
     /// Copies the values as they are stored.
     pub fn stored(&self, out: &mut [u8]) -> Result<()> {
         let each = self.schema.value_bytes().unwrap_or(1) as usize;
@@ -45,10 +40,10 @@ impl<P: Picks> PickedValues<'_, P> {
         let [height, width, ..] = sides[..] else {
             return Err(Error::internal("a picture without rows and columns"));
         };
-        let (frame, [left, top, w, h]) = sample.frame_size().zip(sample.params.window).ok_or_else(|| {
-            let e = Error::usage("the frames of the clip differ in size, so no track can follow them");
-            e.in_clip(sample.clip.ordinal()).help("omit follow of the track, or leave the clip out")
-        })?;
+        let (frame, [left, top, w, h]) = sample
+            .frame_size()
+            .zip(sample.params.window)
+            .ok_or_else(|| Error::internal("pictures that follow frames of several sizes"))?;
         let mut columns = axis((left, w), sample.size.0, frame.0, width);
         if sample.params.flip {
             columns.reverse();
@@ -132,11 +127,11 @@ impl<P: Picks> PickedValues<'_, P> {
         if room < each || out.len() != room * self.picks.len() {
             return Err(no_room());
         }
-        for (to, pick) in out.chunks_exact_mut(room.max(1)).zip(self.picks.clone()) {
+        for (to, pick) in out.chunks_exact_mut(room.max(1)).zip(self.picks) {
             let (to, zeros) = to.split_at_mut(each);
             zeros.fill(T::zeroed());
             match pick {
-                Some(pick) => write(to, &pick)?,
+                Some(pick) => write(to, pick)?,
                 None => to.fill(T::zeroed()),
             }
         }

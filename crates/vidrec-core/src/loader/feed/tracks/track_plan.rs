@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::gather::{PickedValues, Picks};
+use super::gather::PickedValues;
+use super::geometry::Placement;
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView, Values};
-use crate::loader::aligned::Aligned;
-use crate::loader::batch::{TrackBuffer, TrackBufferValues, check_sample_bytes};
+use crate::loader::batch::{ListItems, TrackBuffer, TrackBufferValues, check_sample_bytes};
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
-use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
+use crate::loader::options::{Geometry, Missing, TrackAnchor, TrackHow, TrackWindow};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
@@ -16,13 +16,16 @@ use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 /// The sample of the camera of this number, whose frames a track follows. `None` if the episode does not have the camera.
 pub(crate) type OfCamera<'a> = &'a dyn Fn(u32) -> Result<Option<SampleSpec<'a>>>;
 
+/// What the values of a track with a geometry follow: the sample of a camera, and where they are in its pictures.
+type Followed<'a, 's> = Option<(Placement<'a>, SampleSpec<'s>)>;
+
 /// A track, and the values that samples have of it.
 #[derive(Debug)]
 pub(crate) struct TrackPlan {
     pub schema: TrackSchema,
     pub options: TrackWindow,
-    /// The number of the camera whose frames its pictures follow.
-    follows: Option<u32>,
+    /// The number of the camera whose frames its values follow, if they have a geometry.
+    camera: u32,
     choice: TrackChoice,
 }
 
@@ -50,7 +53,7 @@ fn steps_of_window((from, to): (i64, i64), rate: (u32, u32)) -> Range<i64> {
 }
 
 impl TrackPlan {
-    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, follows: Option<u32>) -> Result<Self> {
+    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, camera: u32) -> Result<Self> {
         let TrackWindow { rate, how, anchor, dims, .. } = options;
         let (is_text, is_linear) = (schema.kind == TrackType::Utf8, how == TrackHow::Linear);
         let has_window = options.window.is_some() || options.steps.is_some();
@@ -115,24 +118,41 @@ impl TrackPlan {
                 }
             }
         };
-        Ok(TrackPlan { schema, options, follows, choice })
+        Ok(TrackPlan { schema, options, camera, choice })
     }
 
-    /// The shape of a value in a batch whose pictures have this width and height.
+    /// The shape of what has a flag of its own in the mask, in a batch whose pictures have this width and height.
     pub fn value_shape(&self, size: (u32, u32)) -> Vec<u32> {
-        let mut shape = self.options.dims.map_or_else(|| self.schema.shape.clone(), |dims| vec![dims]);
-        if let ([height, width, ..], Some(_)) = (&mut shape[..], self.follows) {
+        let mut shape = self.options.dims.map_or_else(|| self.item().to_vec(), |dims| vec![dims]);
+        if let ([height, width, ..], true) = (&mut shape[..], self.copies_pixels()) {
             (*width, *height) = size;
         }
         shape
     }
 
-    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, and whose lists have one item, or an error if the window
+    /// The shape of what has a flag of its own in the mask.
+    fn item(&self) -> &[u32] {
+        let shape = &self.schema.shape[..];
+        self.options.geometry.map_or(shape, |geometry| geometry.item(shape))
+    }
+
+    /// The number of sides of a value, or of an item of lists, that are dimensions of the mask.
+    pub fn mask_sides(&self) -> usize {
+        self.schema.shape.len() - self.item().len()
+    }
+
+    /// Whether a value in a batch has pixels of the stored one.
+    fn copies_pixels(&self) -> bool {
+        self.options.geometry.is_some_and(Geometry::is_picture)
+    }
+
+    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, and whose lists have one
+    /// item, or an error if the window
     /// is absurdly large.
     pub fn sample_bytes(&self, length: usize, size: (u32, u32)) -> Result<usize> {
         let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
         // Normalized numbers take 4 bytes or more.
-        let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.follows.is_some() { 1 } else { 4 });
+        let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.copies_pixels() { 1 } else { 4 });
         let numbers: u128 = self.value_shape(size).iter().map(|&side| u128::from(side)).product();
         let bytes = values * numbers * u128::from(each);
         if self.choice != TrackChoice::Texts {
@@ -143,16 +163,20 @@ impl TrackPlan {
 
     /// The dimensions of the mask except the first, in a batch of samples of `length` frames.
     pub fn dimensions(&self, length: usize) -> Vec<usize> {
-        let count = match &self.choice {
-            TrackChoice::Texts => return Vec::new(),
-            TrackChoice::AtFrames => return vec![length],
-            TrackChoice::Steps { steps, .. } | TrackChoice::Run { steps, .. } => (steps.end - steps.start) as usize,
-            TrackChoice::Times(times) => times.len(),
-        };
-        match self.options.anchor {
+        let steps = |count: usize| match self.options.anchor {
             TrackAnchor::Each => vec![length, count],
             TrackAnchor::Current | TrackAnchor::Last => vec![count],
-        }
+        };
+        let mut dimensions = match &self.choice {
+            TrackChoice::Texts => return Vec::new(),
+            TrackChoice::AtFrames => vec![length],
+            TrackChoice::Steps { steps: range, .. } | TrackChoice::Run { steps: range, .. } => {
+                steps((range.end - range.start) as usize)
+            }
+            TrackChoice::Times(times) => steps(times.len()),
+        };
+        dimensions.extend(self.schema.shape[..self.mask_sides()].iter().map(|&side| side as usize));
+        dimensions
     }
 
     /// The type of the values in a batch.
@@ -168,7 +192,8 @@ impl TrackPlan {
     /// Whether values are not simply those that are stored.
     fn is_computed(&self) -> bool {
         let is_other = self.options.dims.is_some() && self.schema.kind != TrackType::F32;
-        self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other
+        let is_moved = self.options.geometry.is_some_and(|geometry| !geometry.is_picture());
+        self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other || is_moved
     }
 
     /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
@@ -207,42 +232,56 @@ impl TrackPlan {
                 slot.mask.fill(true);
             }
             TrackBufferValues::Numbers(out) => {
-                let followed = self.follows.map(of_camera).transpose()?;
-                if let Some(None) = followed {
+                let Some(followed) = self.followed(of_camera)? else {
                     nothing(slot);
                     return Ok(());
-                }
+                };
                 let picks = self.picks(&track, sample)?;
                 // The next value counts only if it has a weight. A value after the last one would be an error of
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
-                let picked = self.picked(&values, picks.iter().copied());
-                match followed.flatten() {
-                    Some(followed) => picked.seen(&followed, out)?,
-                    None => self.write(&picked, out)?,
-                }
-                mark(slot.mask, &picks);
+                self.write(&values, &picks, &followed, out, slot.mask)?;
             }
             TrackBufferValues::Lists { items, counts } => {
-                let picks = self.picks(&track, sample)?;
-                self.lists(&track, &picks, items, counts)?;
-                mark(slot.mask, &picks);
+                let Some(followed) = self.followed(of_camera)? else {
+                    nothing(slot);
+                    return Ok(());
+                };
+                self.lists(&track, &self.picks(&track, sample)?, &followed, items, counts)?;
             }
         }
         track.prove_still_there()
     }
 
-    fn picked<'a, P>(&'a self, all: &'a Values<'a>, picks: P) -> PickedValues<'a, P> {
-        let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
-        PickedValues { schema: &self.schema, all, picks, dims }
+    /// What the values follow, if they have a geometry; `None` if the episode does not have the camera.
+    fn followed<'a, 's>(&'a self, of_camera: OfCamera<'s>) -> Result<Option<Followed<'a, 's>>> {
+        let Some(geometry) = self.options.geometry else { return Ok(Some(None)) };
+        let Some(sample) = of_camera(self.camera)? else { return Ok(None) };
+        Ok(Some(Some((Placement::new(geometry, &self.options, &self.schema, &sample)?, sample))))
     }
 
-    fn write<P: Picks>(&self, picked: &PickedValues<'_, P>, out: &mut [u8]) -> Result<()> {
-        match self.is_computed() {
-            true => picked.computed(self.options.normalize.as_ref(), self.kind(), out),
-            false => picked.stored(out),
+    /// Writes values, or the items of a list, and their flags.
+    fn write(
+        &self,
+        all: &Values<'_>,
+        picks: &[Option<Pick>],
+        followed: &Followed<'_, '_>,
+        out: &mut [u8],
+        mask: &mut [bool],
+    ) -> Result<()> {
+        let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
+        let picked = PickedValues { schema: &self.schema, all, picks, dims };
+        match followed {
+            Some((_, sample)) if self.copies_pixels() => picked.seen(sample, out)?,
+            _ if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
+            _ => picked.stored(out)?,
         }
+        let items = mask.len() / picks.len().max(1);
+        for (mask, pick) in mask.chunks_exact_mut(items.max(1)).zip(picks) {
+            mask.fill(pick.is_some_and(|pick| pick.exists));
+        }
+        followed.as_ref().map_or(Ok(()), |(place, _)| place.apply(self.kind(), out, mask, picks))
     }
 
     /// Writes the items of the lists of a sample, one list after the other, and the number of items of each.
@@ -250,24 +289,28 @@ impl TrackPlan {
         &self,
         track: &TrackView<'_>,
         picks: &[Option<Pick>],
-        out: &mut Aligned<u8>,
+        followed: &Followed<'_, '_>,
+        out: &mut ListItems,
         counts: &mut [i64],
     ) -> Result<()> {
         track.prove_times()?;
-        let ranges = || picks.iter().map(|pick| track.items(pick.as_ref()?.at));
-        counts.iter_mut().zip(ranges()).for_each(|(to, items)| *to = items.map_or(-1, |items| items.len() as i64));
-        let numbers: u32 = self.value_shape((0, 0)).iter().product();
-        let room = numbers as usize * self.kind().number_bytes().unwrap_or(1) as usize;
-        let total = counts.iter().filter_map(|&count| usize::try_from(count).ok()).sum::<usize>();
+        let lists = || picks.iter().map(|pick| pick.and_then(|pick| Some((pick, track.items(pick.at)?))));
+        counts.iter_mut().zip(lists()).for_each(|(to, list)| *to = list.map_or(-1, |(_, items)| items.len() as i64));
+        let total = lists().flatten().map(|(_, items)| items.len()).sum::<usize>();
+        let flags: u32 = self.schema.shape[..self.mask_sides()].iter().product();
+        let size = followed.as_ref().map_or((0, 0), |(_, sample)| sample.size);
+        let numbers = self.value_shape(size).iter().map(|&side| side as usize).product::<usize>() * flags as usize;
+        let room = numbers * self.kind().number_bytes().unwrap_or(1) as usize;
         check_sample_bytes(&self.schema.name, total as u128 * room as u128)?;
-        let reserved = out.try_resize(total * room);
-        reserved.map_err(|bytes| Error::no_memory("the lists of a track in a sample", bytes))?;
+        let (mut out, mut mask) = out.reserve((total * room, total * flags as usize))?;
         let (all, each) = (track.number_bytes().unwrap_or_default(), self.schema.value_bytes().unwrap_or(1) as usize);
-        let mut out = &mut out[..];
-        for items in ranges().flatten() {
+        for (pick, items) in lists().flatten() {
             let of_list = Values::of(all.get(items.start * each..items.end * each).unwrap_or_default());
-            let picked = self.picked(&of_list, (0..items.len()).map(|item| Some(Pick::whole(item))));
-            self.write(&picked, out.split_off_mut(..items.len() * room).unwrap_or_default())?;
+            let item = |at| Some(Pick { exists: pick.exists, ..Pick::whole(at) });
+            let picks: Vec<Option<Pick>> = (0..items.len()).map(item).collect();
+            let numbers = out.split_off_mut(..picks.len() * room).unwrap_or_default();
+            let mask = mask.split_off_mut(..picks.len() * flags as usize).unwrap_or_default();
+            self.write(&of_list, &picks, followed, numbers, mask)?;
         }
         Ok(())
     }
@@ -394,11 +437,6 @@ impl TrackPlan {
     }
 }
 
-/// Says which values there are.
-fn mark(mask: &mut [bool], picks: &[Option<Pick>]) {
-    mask.iter_mut().zip(picks).for_each(|(there, pick)| *there = pick.is_some_and(|pick| pick.exists));
-}
-
 /// Fills the place of a sample that does not have a track.
 fn nothing(slot: &mut TrackBuffer<'_>) {
     slot.mask.fill(false);
@@ -406,7 +444,7 @@ fn nothing(slot: &mut TrackBuffer<'_>) {
     match &mut slot.values {
         TrackBufferValues::Numbers(out) => out.fill(0),
         TrackBufferValues::Lists { items, counts } => {
-            items.resize(0);
+            **items = ListItems::default();
             counts.fill(-1);
         }
         TrackBufferValues::Texts { texts, times } => {
