@@ -251,3 +251,30 @@ def test_a_writer_takes_lists_only_by_name(tmp_path):
         writer.add(frames, tracks={"x": [[], np.zeros((1, 4))]})
     ds = vidrec.open(tmp_path / "set")
     assert [[value.shape for value in clip.track("x").values] for clip in ds] == [[(3, 4)] * 2, [(0, 4), (1, 4)]]
+
+
+@pytest.mark.parametrize("geometry", ["boxes", "points", "mask"])
+def test_lists_follow_crops_as_arrays_do(geometry, tmp_path):
+    rng = np.random.default_rng(1)
+    values = {"boxes": rng.uniform(-5, 40, (6, 3, 4)), "points": rng.uniform(-5, 40, (6, 3, 5, 2)), "mask": rng.integers(0, 9, (6, 3, 8, 8))}[geometry]
+    with vidrec.Writer(tmp_path / "set", lists=["lists"]) as writer:
+        for _ in range(3):
+            tracks = {"lists": [value[: t % 4] for t, value in enumerate(values)]}
+            if geometry == "mask":
+                tracks.update({f"array{i}": values[:, i] for i in range(3)})
+            else:
+                tracks["array"] = values
+            writer.add(np.zeros((6, 32, 36, 3), np.uint8), tracks=tracks)
+    track = vidrec.track(geometry=geometry, **({"swap": [(0, 1), (2, 4)]} if geometry == "points" else {}))
+    ds = vidrec.open(tmp_path / "set")
+    options = {"frames": 6, "crop": vidrec.RandomResizedCrop(16), "flip": 0.5, "output": "numpy", "seed": 2}
+    for batch in vidrec.Loader(ds, 3, tracks=dict.fromkeys(ds.tracks, track), **options):
+        arrays = [batch.tracks[name] for name in sorted(ds.tracks) if name != "lists"]
+        masks = [batch.track_masks[name] for name in sorted(ds.tracks) if name != "lists"]
+        array, mask = (arrays[0], masks[0]) if geometry != "mask" else (np.stack(arrays, 2), np.stack(masks, 2))
+        lists, flags, counts = batch.tracks["lists"], batch.track_masks["lists"], batch.track_counts["lists"]
+        assert lists.shape == array.shape and flags.shape == mask.shape and counts.tolist() == [[0, 1, 2, 3, 0, 1]] * 3
+        for t in range(6):
+            assert np.array_equal(lists[:, t, : t % 4], array[:, t, : t % 4]) and not lists[:, t, t % 4 :].any()
+            assert np.array_equal(flags[:, t, : t % 4], mask[:, t, : t % 4]) and not flags[:, t, t % 4 :].any()
+    assert geometry == "mask" or not flags.all() and flags.any()
