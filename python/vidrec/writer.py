@@ -134,6 +134,8 @@ class Writer:
         self._grows = append and os.path.isfile(os.path.join(self._path, "dataset.json"))
         if self._grows:
             grows = open_dataset(self._path)
+            if (grows.meta.draws or 1) > 1:
+                raise UsageError(f"append: the data set has {grows.meta.draws} draws of each video, and a clip that is added is none")
             classes, self._tracks = classes or grows.classes, grows.tracks
             self._lists |= {name for name, old in grows.tracks.items() if old.list}
         self._labels = {name: label for label, name in enumerate(classes)}

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::values::{require, size};
-use super::{TrackHow, TrackWindow};
-use vidrec_format::error::{Error, Result};
+use super::values::size;
 use vidrec_format::track::schema::{TrackSchema, TrackType};
 
 /// What the values of a track are in the frames. With it, they come in the coordinates of the pictures of a batch.
@@ -22,9 +20,10 @@ use vidrec_format::track::schema::{TrackSchema, TrackType};
 /// `f64` stays `f64`. The mask of boxes and points has the dimensions of the values without the last one, so each box and each
 /// point has its own.
 ///
-/// As a word (serde): `boxes`, `points`, `mask`, `flow` or `intrinsics`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// As a word (`Display`, serde): `boxes`, `points`, `mask`, `flow` or `intrinsics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Geometry {
     /// Boxes with sides along the axes.
@@ -54,7 +53,7 @@ impl Geometry {
     }
 
     /// What is expected of values, if they do not have it.
-    fn mismatch(self, schema: &TrackSchema) -> Option<&'static str> {
+    pub(crate) fn mismatch(self, schema: &TrackSchema) -> Option<&'static str> {
         let is_float = matches!(schema.kind, TrackType::F16 | TrackType::F32 | TrackType::F64);
         let (fits, expected) = match (self, &schema.shape[..]) {
             (Geometry::Boxes, shape) => (matches!(shape, [.., 4]), "numbers of shape [..., 4]"),
@@ -84,54 +83,6 @@ pub enum CoordinateSize {
     /// This one; (1, 1) for coordinates from 0 to 1.
     #[serde(untagged)]
     Of(#[serde(with = "size")] (u32, u32)),
-}
-
-impl TrackWindow {
-    /// Returns an error that names the track if its geometry makes no sense for any track.
-    pub(super) fn check_geometry(&self, option: &str) -> Result<()> {
-        let TrackWindow { geometry, camera, size, swap, .. } = self;
-        let needs = |is_set: bool, name: &str, fits: bool, what: &str| {
-            require(!is_set || fits, &format!("{option}.{name}"), format_args!("geometry {geometry:?}"), what)
-        };
-        let has_size = geometry.is_some_and(|geometry| geometry != Geometry::Mask);
-        needs(camera.is_some(), "camera", geometry.is_some(), "a geometry")?;
-        needs(size.is_some(), "size", has_size, "a geometry with coordinates: boxes, points, flow or intrinsics")?;
-        needs(!swap.is_empty(), "swap", *geometry == Some(Geometry::Points), "geometry points")?;
-        if let Some(CoordinateSize::Of((width, height))) = size {
-            let found = format_args!("{height}x{width}");
-            require(*width > 0 && *height > 0, &format!("{option}.size"), found, "sides of 1 or more")?;
-        }
-        let mut numbers: Vec<u32> = swap.iter().flat_map(|&(a, b)| [a, b]).collect();
-        numbers.sort_unstable();
-        let is_twice = numbers.windows(2).any(|pair| pair[0] == pair[1]);
-        require(!is_twice, &format!("{option}.swap"), format_args!("{swap:?}"), "each point at most once")
-    }
-
-    /// Returns an error that names the track if its values do not have the geometry.
-    pub(crate) fn check_values(&self, schema: &TrackSchema) -> Result<()> {
-        let Some(geometry) = self.geometry else { return Ok(()) };
-        let option = format!("loader option tracks[{:?}].geometry", schema.name);
-        if let Some(expected) = geometry.mismatch(schema) {
-            let e = Error::usage(format!("{option}: the values of the track are something else"));
-            return Err(e.expected(expected).found(schema.words()));
-        }
-        let is_linear = geometry.is_picture() && self.how == TrackHow::Linear;
-        if is_linear || self.normalize.is_some() || self.dims.is_some() {
-            let e = Error::usage(format!("{option}: values with a geometry take no normalize and no dims"));
-            return Err(e.help("omit them; pictures are never blended, so they take no how=linear either"));
-        }
-        let points = match schema.shape[..] {
-            [.., points, _] => points,
-            _ => 1,
-        };
-        match self.swap.iter().find(|(a, b)| a.max(b) >= &points) {
-            Some((a, b)) => {
-                let e = Error::usage(format!("loader option tracks[{:?}].swap: there is no such point", schema.name));
-                Err(e.expected(format!("numbers below {points}")).found(format!("{a} and {b}")))
-            }
-            None => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]

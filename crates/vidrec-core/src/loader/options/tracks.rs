@@ -172,6 +172,27 @@ impl TrackWindow {
         require(all_fit, &format!("{option}.times"), format_args!("{times:?}"), "one or more numbers of seconds")
     }
 
+    /// Returns an error that names the track if its geometry makes no sense for any track.
+    fn check_geometry(&self, option: &str) -> Result<()> {
+        let TrackWindow { geometry, camera, size, swap, .. } = self;
+        let found = geometry.map_or("no geometry".into(), |geometry| format!("geometry {geometry}"));
+        let needs = |is_set: bool, name: &str, fits: bool, what: &str| {
+            require(!is_set || fits, &format!("{option}.{name}"), &found, what)
+        };
+        let has_size = geometry.is_some_and(|geometry| geometry != Geometry::Mask);
+        needs(camera.is_some(), "camera", geometry.is_some(), "a geometry")?;
+        needs(size.is_some(), "size", has_size, "a geometry with coordinates: boxes, points, flow or intrinsics")?;
+        needs(!swap.is_empty(), "swap", *geometry == Some(Geometry::Points), "geometry points")?;
+        if let Some(CoordinateSize::Of((width, height))) = size {
+            let found = format_args!("{height}x{width}");
+            require(*width > 0 && *height > 0, &format!("{option}.size"), found, "sides of 1 or more")?;
+        }
+        let mut numbers: Vec<u32> = swap.iter().flat_map(|&(a, b)| [a, b]).collect();
+        numbers.sort_unstable();
+        let is_twice = numbers.windows(2).any(|pair| pair[0] == pair[1]);
+        require(!is_twice, &format!("{option}.swap"), format_args!("{swap:?}"), "each point at most once")
+    }
+
     /// The start and end of the window in nanoseconds.
     pub(crate) fn nanoseconds(&self) -> Option<(i64, i64)> {
         self.window.map(|(start, end)| (nanoseconds(start), nanoseconds(end)))

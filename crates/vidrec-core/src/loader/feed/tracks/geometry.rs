@@ -6,7 +6,7 @@ use half::f16;
 
 use super::times::Pick;
 use crate::loader::feed::sample_spec::SampleSpec;
-use crate::loader::options::{CoordinateSize, Geometry, TrackWindow};
+use crate::loader::options::{CoordinateSize, Geometry, TrackHow, TrackWindow};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::payload::TrackNumber;
 use vidrec_format::track::schema::{TrackSchema, TrackType};
@@ -154,6 +154,32 @@ impl<'a> Placement<'a> {
             let row = self.matrix[i / 3];
             *to = round((0..3).map(|k| row[k] * stored[3 * k + i % 3]).sum());
         }
+    }
+}
+
+/// Returns an error that names the track if its values do not have the geometry of its options.
+pub(super) fn check(options: &TrackWindow, schema: &TrackSchema) -> Result<()> {
+    let Some(geometry) = options.geometry else { return Ok(()) };
+    let option = format!("loader option tracks[{:?}].geometry", schema.name);
+    if let Some(expected) = geometry.mismatch(schema) {
+        let e = Error::usage(format!("{option}: the values of the track are something else"));
+        return Err(e.expected(expected).found(schema.words()));
+    }
+    let is_linear = geometry.is_picture() && options.how == TrackHow::Linear;
+    if is_linear || options.normalize.is_some() || options.dims.is_some() {
+        let e = Error::usage(format!("{option}: values with a geometry take no normalize and no dims"));
+        return Err(e.help("omit them; pictures are never blended, so they take no how=linear either"));
+    }
+    let points = match schema.shape[..] {
+        [.., points, _] => points,
+        _ => 1,
+    };
+    match options.swap.iter().find(|(a, b)| a.max(b) >= &points) {
+        Some((a, b)) => {
+            let e = Error::usage(format!("loader option tracks[{:?}].swap: there is no such point", schema.name));
+            Err(e.expected(format!("numbers below {points}")).found(format!("{a} and {b}")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -128,7 +128,7 @@ fn plan_track<'a>(
 
 /// The number of the camera whose frames a track of this schema follows.
 fn followed(window: &TrackWindow, cameras: Option<&Cameras>, schema: &TrackSchema) -> Result<u32> {
-    window.check_values(schema)?;
+    geometry::check(window, schema)?;
     let Some(camera) = &window.camera else { return Ok(0) };
     let names = cameras.map_or(&[][..], |cameras| &cameras.names);
     names.iter().position(|name| name == camera).map(|number| number as u32).ok_or_else(|| {
