@@ -193,22 +193,10 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
         mask: flags(&batch.mask),
         frame_mask: flags(&batch.frame_mask),
         camera_mask: flags(&batch.camera_mask),
-        times: bytes(times(batch).map(f64::to_ne_bytes)),
+        times: bytes(batch.times.iter().map(|time| time.unwrap_or(f64::NAN).to_ne_bytes())),
         fields: std::mem::take(&mut batch.fields).into_iter().map(field).collect::<PyResult<_>>()?,
         tracks: std::mem::take(&mut batch.tracks).into_iter().map(track).collect(),
     })
-}
-
-/// The times of the frames of all clips.
-fn times(batch: &vidrec::Batch) -> impl Iterator<Item = f64> {
-    let frames = batch.frame_mask.len() / batch.params.len().max(1);
-    let of_clip = move |(params, mask): (&SampleParams, &[bool])| {
-        let is_padded = params.times.len() < frames;
-        let mut times = params.times.iter().copied();
-        let mut time = |&meant: &bool| if meant || !is_padded { times.next() } else { None };
-        mask.iter().map(|meant| time(meant).unwrap_or(f64::NAN)).collect::<Vec<_>>()
-    };
-    batch.params.iter().zip(batch.frame_mask.chunks(frames.max(1))).flat_map(of_clip)
 }
 
 /// Numbers as bytes in the order of this machine.

@@ -75,9 +75,11 @@ class Batch(Generic[A]):
         there such clips.
     frame_mask : torch.Tensor or numpy.ndarray
         False for a frame that pads its clip (zeros), or stands in for one that a clip does not have: bool of shape (B, T). A clip
-        without frames, such as a text, has only such zeros; T is 0 if no clip of the batch has frames.
+        without frames, such as a text, has only such zeros; T is 0 if no clip of the batch has frames. With ``cameras``, of shape
+        (B, V, T), and also False for the zeros of a frame that a camera does not show, or of a camera that is missing.
     times : torch.Tensor or numpy.ndarray
-        Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T).
+        Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T). It is that of the
+        video: a clip that is a segment of one counts from where the video does.
     fields : dict
         The attributes that the loader's ``fields`` name: numbers as int64 or float64 of shape (B,), not a number for a
         clip without one; everything else as a list, with None for a clip without one.
@@ -346,7 +348,7 @@ class Batch(Generic[A]):
     def _length(self) -> int:
         """Frames of a sample."""
         mask: Any = self.frame_mask
-        return int(mask.shape[1])
+        return int(mask.shape[-1])
 
     def _strips(self, clips: int, height: int) -> Optional[List[Tuple[str, _pictures.Picture]]]:
         """A name and a strip for each of the first clips; None without pictures, or if no side of the shape is 3 colors."""

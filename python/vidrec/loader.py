@@ -512,7 +512,6 @@ class _Made(Generic[B]):
         labels, clips = self._known(facts["labels"], np.int64), self._known(facts["clips"], np.int64)
         mask = self._known(facts["mask"], np.bool_)
         per_frame = (len(labels), -1)
-        frame_mask = self._known(facts["frame_mask"], np.bool_).reshape(per_frame)
         times = self._known(facts["times"], np.float64).reshape(per_frame)
         fields = {name: self._field(kind, values) for name, kind, values in facts["fields"]}
         if frames is None:
@@ -520,6 +519,8 @@ class _Made(Generic[B]):
             stored = np.asarray(inner.samples)
             frames = self.shown(stored if self._torch is None else _memory.tensor(stored, str(self._asked.dtype)))
         camera_mask = None
+        per_picture = (len(labels), self._cameras, -1) if self._cameras else per_frame
+        frame_mask = self._known(facts["frame_mask"], np.bool_).reshape(per_picture)
         if self._cameras:
             if frames.ndim == 5:
                 frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))

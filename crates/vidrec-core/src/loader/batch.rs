@@ -47,9 +47,6 @@ pub struct SampleParams {
     /// The frames of the clip that the sample has. In a padded batch, a clip may have fewer of them than the batch
     /// has frames.
     pub frames: Vec<u32>,
-    /// The presentation time of each of those frames in seconds.
-    #[serde(skip)]
-    pub times: Vec<f64>,
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` if the
     /// clip's frames differ in size, because each frame then has a part of its own.
     pub window: Option<[f64; 4]>,
@@ -92,11 +89,15 @@ pub struct Batch {
     /// The number of clips that count in the batches of this number on all ranks together. Divide a sum over the
     /// clips that count by this, not by the number on this rank, to get the mean over all ranks.
     pub clips_on_all_ranks: u64,
-    /// Whether each frame of each clip is one that was asked for: row-major, B x T. It is false for a frame that
-    /// pads the clip, whose values are 0. It is also false for a frame that repeats another one because the clip
+    /// Whether each picture is a frame that was asked for: row-major, B x T, with [`Cameras`](super::Cameras) B x V x T. It is
+    /// false for a picture that pads the clip, that a camera does not show, or whose camera is missing: its values are 0. It is
+    /// also false for a frame that repeats another one because the clip
     /// is short ([`ShortClips::Repeat`](super::ShortClips::Repeat)), or because a window reaches beyond it
     /// ([`WindowPad::Edge`](super::WindowPad::Edge)).
     pub frame_mask: Vec<bool>,
+    /// The presentation time of each frame of each clip in seconds, on the clock of the video that the clip is of: row-major, B x T.
+    /// `None` where zeros pad the clip.
+    pub times: Vec<Option<f64>>,
     /// The attributes that were asked for ([`LoaderOptions::fields`](super::LoaderOptions::fields)), by name.
     pub fields: Vec<(String, Field)>,
     /// The values of the tracks that were asked for ([`LoaderOptions::tracks`](super::LoaderOptions::tracks)), by name.
@@ -143,6 +144,7 @@ impl Batch {
         self.source_ids.clear();
         self.mask.clear();
         self.frame_mask.clear();
+        self.times.clear();
         self.fields.clear();
         self.camera_mask.clear();
         self.params.clear();

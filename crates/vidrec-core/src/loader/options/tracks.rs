@@ -36,8 +36,8 @@ pub enum TrackHow {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TrackAnchor {
-    /// The current frame of the sample: that of [`Frames::Windows`](super::Frames::Windows) with its `past`, and the
-    /// first of all other samples. The default.
+    /// The current frame of the sample: the one at offset 0 of [`Frames::Windows`](super::Frames::Windows), and the first of all
+    /// other samples. The default.
     #[default]
     Current,
     /// The last frame of the sample.

@@ -7,6 +7,7 @@ use super::geometry::Placement;
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView, Values};
 use crate::loader::batch::{ListItems, TrackBuffer, TrackBufferValues, check_sample_bytes};
+use crate::loader::draw::ChosenFrames;
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
 use crate::loader::options::{Geometry, Missing, TrackAnchor, TrackHow, TrackWindow};
 use vidrec_format::error::{Error, Hint, Result};
@@ -320,8 +321,9 @@ impl TrackPlan {
         match &self.choice {
             TrackChoice::Texts => Err(Error::internal("texts as numbers")),
             TrackChoice::AtFrames if self.schema.timing == TrackTiming::Frames => {
-                let pick = |(t, &meant): (Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole(t? as usize) });
-                Ok(sample.places().zip(&sample.meant).map(pick).collect())
+                let pick =
+                    |(&t, &meant): (&Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole(t? as usize) });
+                Ok(sample.chosen.places.iter().zip(&sample.chosen.meant).map(pick).collect())
             }
             TrackChoice::AtFrames => self.at(track, sample, sample.anchors(TrackAnchor::Each)?.into_iter()),
             TrackChoice::Times(offsets) => self.at_offsets(track, sample, offsets.iter().map(|&ns| ns.into())),
@@ -416,13 +418,14 @@ impl TrackPlan {
     fn spans(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<(usize, (i64, i64))>> {
         let window = self.options.nanoseconds();
         if window.is_none() && self.schema.timing == TrackTiming::Frames {
-            let meant = sample.places().zip(&sample.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
+            let ChosenFrames { places, meant, .. } = &sample.chosen;
+            let meant = places.iter().zip(meant).filter_map(|(t, &meant)| t.filter(|_| meant));
             return meant.map(|t| frame_ns(&sample.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
         }
         let part = match window {
             None if sample.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
             None => {
-                let of_frames = sample.times()?;
+                let of_frames = sample.times_ns()?;
                 of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
             }
             Some((first, end)) => {
