@@ -63,9 +63,11 @@ def _items(loader: Loader[Any], batch: Batch[Any]) -> List[Dict[str, Any]]:
 
 
 def _tracks(batch: Batch[Any], i: int) -> Dict[str, Any]:
-    """Those of a sample, with the mask of each as ``NAME_mask``, and the times of texts as ``NAME_times``."""
+    """Those of a sample, with the mask of each as ``NAME_mask``, the times of texts as ``NAME_times``, and how many items lists
+    have as ``NAME_counts``."""
     found = {}
     for name, values in batch.tracks.items():
         found.update({name: values[i], f"{name}_mask": batch.track_masks[name][i]})
     found.update({f"{name}_times": times[i] for name, times in batch.track_times.items()})
+    found.update({f"{name}_counts": counts[i] for name, counts in batch.track_counts.items()})
     return found
