@@ -69,5 +69,10 @@ def _tracks(batch: Batch[Any], i: int) -> Dict[str, Any]:
     for name, values in batch.tracks.items():
         found.update({name: values[i], f"{name}_mask": batch.track_masks[name][i]})
     found.update({f"{name}_times": times[i] for name, times in batch.track_times.items()})
-    found.update({f"{name}_counts": counts[i] for name, counts in batch.track_counts.items()})
+    for name, counts in batch.track_counts.items():
+        # Padded to the longest list of this sample, whatever the others have.
+        most = max(0, *counts[i].reshape(-1).tolist(), 0)
+        own = (slice(None),) * counts[i].ndim + (slice(most),)
+        found.update({each: found[each][own] for each in (name, f"{name}_mask")})
+        found[f"{name}_counts"] = counts[i]
     return found

@@ -174,7 +174,8 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     A sample is a dict that ``default_collate`` takes: ``frames`` of shape (T, C, H, W), or of the loader's layout without the
     batch; ``label``, an int that is -1 without a class; and ``frame_mask`` of shape (T,). With cameras, frames have one more
     dimension in front, and there is ``camera_mask``; of a mix, there is the name of the ``source``. ``fields`` and ``tracks`` are dicts by
-    name, in which a track has its mask beside it as ``NAME_mask``, and texts their times as ``NAME_times``.
+    name, in which a track has its mask beside it as ``NAME_mask``, texts their times as ``NAME_times``, and lists how many items they
+    have as ``NAME_counts``. Samples differ in the length of lists, for which ``default_collate`` has no rule.
 
     Parameters
     ----------

@@ -218,14 +218,18 @@ def test_lerobots_sampler_and_workers_of_a_dataloader_go_on_where_they_stopped(m
     assert train(1, resumed, policy) == expected
 
 
-def test_a_remote_data_set_is_read_where_it_is(written, packed_of):
-    server = Proxy(built("fault-proxy"), "--folder", packed_of.parent)
-    url = f"{server.url}/{packed_of.name}"
-    own, packed = both(written, url, delta_timestamps=WINDOWS)
+def test_a_data_set_in_a_bucket_is_read_there(written, packed_of, tmp_path, monkeypatch):
+    server = Proxy(built("fault-proxy"), "--folder", tmp_path, "--writable")
+    for name, value in {"ENDPOINT_URL": server.url, "REGION": "us-east-1", "ACCESS_KEY_ID": "me", "SECRET_ACCESS_KEY": "secret"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    vidrec.push(packed_of, "s3://bucket/set")
+    own, packed = both(written, "s3://bucket/set", delta_timestamps=WINDOWS)
     for found, place in zip(packed.__getitems__([0, 30]), (0, 30)):
         check_item(found, own[place])
+    vidrec.convert.from_lerobot(written, "s3://bucket/other", frames="all", scratch=tmp_path)
+    check_item(both(written, "s3://bucket/other")[1][30], PackedDataset("test/set", root=packed_of)[30], least=200)
     with pytest.raises(FileNotFoundError, match="no data set of vidrec"):
-        vidrec.lerobot.localize_root("test/set", f"{url}/meta")
+        vidrec.lerobot.localize_root("test/set", "s3://bucket/set/meta")
     server.stop()
 
 
