@@ -68,6 +68,8 @@ struct Track {
     times: Vec<Vec<(f64, f64)>>,
     /// How many numbers a value of each clip has, as 64-bit integers, if they are counted.
     dims: Vec<u8>,
+    /// How many items each list has, as 64-bit integers, and the dimensions of these counts, if values are lists.
+    counts: Option<(Vec<u8>, Vec<usize>)>,
 }
 
 #[derive(IntoPyObject)]
@@ -166,6 +168,7 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
     };
     let track = |(name, track): (String, vidrec::TrackBatch)| {
         let numbers = track.bytes().to_vec();
+        let counts = bytes(track.counts.iter().map(|count| count.to_ne_bytes()));
         Track {
             name,
             kind: track.kind.to_string(),
@@ -173,6 +176,7 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
             mask_shape: track.mask_shape,
             mask: flags(&track.mask),
             times: track.times,
+            counts: (!counts.is_empty()).then_some((counts, track.counts_shape)),
             dims: bytes(track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes())),
             values: match track.kind {
                 TrackType::Utf8 => Values::Lists(track.texts),

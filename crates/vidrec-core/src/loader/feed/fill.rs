@@ -187,6 +187,9 @@ pub(super) fn samples<S: SampleBuffer>(
     for sample in read {
         plans.extend(sample.map_err(|e| engine.named(e))?);
     }
+    for (name, track) in &mut batch.tracks {
+        track.pad(name)?;
+    }
     batch.frame_mask.extend(plans.iter().flat_map(SampleSpec::frame_mask));
     if engine.episodes.is_some() {
         batch.camera_mask.extend(plans.iter().map(|plan| plan.is_there));
