@@ -38,6 +38,8 @@ enum TrackChoice {
     Run { from: i64, rate: (u32, u32), steps: Range<i64> },
     /// Values at these nanoseconds after an anchor.
     Times(Vec<i64>),
+    /// All stored values of a time range: a list for each sample.
+    Events,
     /// The texts of a time range.
     Texts,
 }
@@ -56,6 +58,7 @@ impl TrackPlan {
         let has_window = options.window.is_some() || options.steps.is_some();
         let of_numbers = rate.is_some() || options.steps.is_some() || options.times.is_some();
         let takes_stored = !is_text && has_window && rate.is_none();
+        let has_events = takes_stored && options.window.is_some() && schema.timing != TrackTiming::Rate;
         let shift = options.normalize.as_ref().map(|normalize| normalize.shift.len());
         let has_room = |dims| !is_text && schema.shape.len() == 1 && schema.shape[0] <= dims;
         let refusals = [
@@ -80,9 +83,14 @@ impl TrackPlan {
                 "omit how",
             ),
             (
-                takes_stored && schema.timing != TrackTiming::Rate,
-                "a window or steps of this track need a rate".into(),
+                takes_stored && !has_events && schema.timing != TrackTiming::Rate,
+                "steps of this track need a rate".into(),
                 "set rate to the number of values per second",
+            ),
+            (
+                has_events && (anchor == TrackAnchor::Each || follows.is_some() || schema.list),
+                "all values of a window come once a sample, as they are stored, and not of lists".into(),
+                "give a rate, or omit follow and anchor=each",
             ),
             (
                 takes_stored && is_linear,
@@ -98,6 +106,8 @@ impl TrackPlan {
             TrackChoice::Texts
         } else if let Some(times) = options.times_ns() {
             TrackChoice::Times(times)
+        } else if has_events {
+            TrackChoice::Events
         } else if !has_window {
             TrackChoice::AtFrames
         } else {
@@ -144,7 +154,7 @@ impl TrackPlan {
     /// The dimensions of the mask except the first, in a batch of samples of `length` frames.
     pub fn dimensions(&self, length: usize) -> Vec<usize> {
         let count = match &self.choice {
-            TrackChoice::Texts => return Vec::new(),
+            TrackChoice::Texts | TrackChoice::Events => return Vec::new(),
             TrackChoice::AtFrames => return vec![length],
             TrackChoice::Steps { steps, .. } | TrackChoice::Run { steps, .. } => (steps.end - steps.start) as usize,
             TrackChoice::Times(times) => times.len(),
@@ -153,6 +163,12 @@ impl TrackPlan {
             TrackAnchor::Each => vec![length, count],
             TrackAnchor::Current | TrackAnchor::Last => vec![count],
         }
+    }
+
+    /// Whether values are padded to the longest list of a batch, and whether they have times of their own.
+    pub fn is_list(&self) -> (bool, bool) {
+        let has_events = self.choice == TrackChoice::Events;
+        (self.schema.list || has_events, has_events)
     }
 
     /// The type of the values in a batch.
@@ -224,7 +240,13 @@ impl TrackPlan {
                 }
                 mark(slot.mask, &picks);
             }
-            TrackBufferValues::Lists { items, counts } => {
+            TrackBufferValues::Lists { items, counts, times: Some(times) } => {
+                let spans = self.events(&track, sample, items)?;
+                counts.fill(spans.len() as i64);
+                **times = spans;
+                slot.mask.fill(true);
+            }
+            TrackBufferValues::Lists { items, counts, times: None } => {
                 let picks = self.picks(&track, sample)?;
                 self.lists(&track, &picks, items, counts)?;
                 mark(slot.mask, &picks);
@@ -256,12 +278,7 @@ impl TrackPlan {
         track.prove_times()?;
         let ranges = || picks.iter().map(|pick| track.items(pick.as_ref()?.at));
         counts.iter_mut().zip(ranges()).for_each(|(to, items)| *to = items.map_or(-1, |items| items.len() as i64));
-        let numbers: u32 = self.value_shape((0, 0)).iter().product();
-        let room = numbers as usize * self.kind().number_bytes().unwrap_or(1) as usize;
-        let total = counts.iter().filter_map(|&count| usize::try_from(count).ok()).sum::<usize>();
-        check_sample_bytes(&self.schema.name, total as u128 * room as u128)?;
-        let reserved = out.try_resize(total * room);
-        reserved.map_err(|bytes| Error::no_memory("the lists of a track in a sample", bytes))?;
+        let room = self.reserve(counts.iter().filter_map(|&count| usize::try_from(count).ok()).sum(), out)?;
         let (all, each) = (track.number_bytes().unwrap_or_default(), self.schema.value_bytes().unwrap_or(1) as usize);
         let mut out = &mut out[..];
         for items in ranges().flatten() {
@@ -272,10 +289,36 @@ impl TrackPlan {
         Ok(())
     }
 
+    /// Makes room for so many items of a sample. Returns the bytes of each.
+    fn reserve(&self, items: usize, out: &mut Aligned<u8>) -> Result<usize> {
+        let numbers: u32 = self.value_shape((0, 0)).iter().product();
+        let room = numbers as usize * self.kind().number_bytes().unwrap_or(1) as usize;
+        check_sample_bytes(&self.schema.name, items as u128 * room as u128)?;
+        let reserved = out.try_resize(items * room);
+        reserved.map_err(|bytes| Error::no_memory("the lists of a track in a sample", bytes))?;
+        Ok(room)
+    }
+
+    /// Writes all values of the time range of a sample. Returns the start and the end of each.
+    fn events(
+        &self,
+        track: &TrackView<'_>,
+        sample: &SampleSpec<'_>,
+        out: &mut Aligned<u8>,
+    ) -> Result<Vec<(f64, f64)>> {
+        track.prove_times()?;
+        let spans = self.spans(track, sample)?;
+        self.reserve(spans.len(), out)?;
+        let values = track.values_at(spans.iter().map(|(at, _)| *at))?;
+        self.write(&self.picked(&values, spans.iter().map(|(at, _)| Some(Pick::whole(*at)))), out)?;
+        let seconds = seconds_from_current(sample)?;
+        Ok(spans.into_iter().map(|(_, (start, end))| (seconds(start), seconds(end))).collect())
+    }
+
     /// The values of a sample, one for each place in the mask, or in that of lists without their items.
     fn picks(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<Option<Pick>>> {
         match &self.choice {
-            TrackChoice::Texts => Err(Error::internal("texts as numbers")),
+            TrackChoice::Texts | TrackChoice::Events => Err(Error::internal("a time range as single values")),
             TrackChoice::AtFrames if self.schema.timing == TrackTiming::Frames => {
                 let pick = |(t, &meant): (Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole(t? as usize) });
                 Ok(sample.places().zip(&sample.meant).map(pick).collect())
@@ -356,8 +399,7 @@ impl TrackPlan {
         texts: &mut Vec<String>,
         times: &mut Vec<(f64, f64)>,
     ) -> Result<()> {
-        let zero = sample.current_ns()?.unwrap_or(0);
-        let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
+        let seconds = seconds_from_current(sample)?;
         texts.clear();
         times.clear();
         for (i, (start, end)) in self.spans(track, sample)? {
@@ -369,7 +411,7 @@ impl TrackPlan {
         Ok(())
     }
 
-    /// The numbers of the texts of a sample, with their starts and ends.
+    /// The numbers of the texts or values of the time range of a sample, with their starts and ends.
     fn spans(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<(usize, (i64, i64))>> {
         let window = self.options.nanoseconds();
         if window.is_none() && self.schema.timing == TrackTiming::Frames {
@@ -394,6 +436,12 @@ impl TrackPlan {
     }
 }
 
+/// Seconds from the time of the current frame of a sample to a time in nanoseconds.
+fn seconds_from_current(sample: &SampleSpec<'_>) -> Result<impl Fn(i64) -> f64> {
+    let zero = sample.current_ns()?.unwrap_or(0);
+    Ok(move |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9)
+}
+
 /// Says which values there are.
 fn mark(mask: &mut [bool], picks: &[Option<Pick>]) {
     mask.iter_mut().zip(picks).for_each(|(there, pick)| *there = pick.is_some_and(|pick| pick.exists));
@@ -405,9 +453,10 @@ fn nothing(slot: &mut TrackBuffer<'_>) {
     slot.dims.iter_mut().for_each(|dims| **dims = 0);
     match &mut slot.values {
         TrackBufferValues::Numbers(out) => out.fill(0),
-        TrackBufferValues::Lists { items, counts } => {
+        TrackBufferValues::Lists { items, counts, times } => {
             items.resize(0);
             counts.fill(-1);
+            times.iter_mut().for_each(|times| times.clear());
         }
         TrackBufferValues::Texts { texts, times } => {
             texts.clear();
