@@ -153,8 +153,8 @@ def track(
     times : sequence of float, optional
         Instead: times in seconds, from that of the frame, such as ``[-0.1, 0, 0.1]``. Shape (B, W, ...).
     anchor : {"current", "last", "each"}, default "current"
-        From which frame of the sample the values count. The current one is the first, except in :class:`Windows` with
-        ``past``. With ``"each"`` every frame has its own: (B, T, W, ...).
+        From which frame of the sample the values count. The current one is the first, except in :class:`Windows`,
+        where it is at offset 0. With ``"each"`` every frame has its own: (B, T, W, ...).
     missing : {"error", "mask"}, default "error"
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
     normalize : TrackNormalize, optional
