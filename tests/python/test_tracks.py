@@ -65,13 +65,13 @@ def test_threads_state_and_copies(robot):
 
 def test_all_values_of_a_window_come_with_their_times(robot):
     normalize = vidrec.TrackNormalize([1.0, 2.0], [2.0, 4.0])
-    most = set()
+    found = set()
     for options in ({}, {"normalize": normalize}, {"dims": 3}):
         tracks = {"state": vidrec.track((-0.3, 0.2), **options)}
         for batch in loader(robot, tracks, frames=vidrec.Windows([-3, 0], hop=4, pad="edge")):
             values, mask, counts = batch.tracks["state"], batch.track_masks["state"], batch.track_counts["state"]
             assert mask.shape == values.shape[:2] and counts.max() == mask.shape[1]
-            most.add(mask.shape[1])
+            found.update(counts.tolist())
             for b, clip in enumerate(batch.clips):
                 times, stored = state_of(clip)
                 now = round(batch.times[b, 1] * 1e9)
@@ -82,7 +82,7 @@ def test_all_values_of_a_window_come_with_their_times(robot):
                 np.testing.assert_allclose(values[b], expected, rtol=1e-6)
                 seconds = (times[inside] - now) / 1e9
                 np.testing.assert_allclose(np.reshape(batch.track_times["state"][b], (-1, 2)), np.stack([seconds] * 2, 1), atol=1e-9)
-    assert len(most) > 1
+    assert len(found) > 2
     empty = next(iter(loader(robot, {"state": vidrec.track((50.0, 60.0))}, frames=1)))
     assert empty.tracks["state"].shape == (2, 0, 2) and empty.track_times["state"] == [[], []] and not empty.track_counts["state"].any()
     for refused, message in (
