@@ -124,7 +124,7 @@ fn merged_classes_go_by_name() {
         let (old, new) = (old.frame(0).unwrap(), new.frame(0).unwrap());
         assert_eq!((old.jpeg(), old.pts()), (new.jpeg(), new.pts()));
     }
-    let settings = json!(out.meta().unwrap().settings);
+    let settings = json!(out.meta().settings);
     assert_eq!(settings["merged"], json!([{"quality": 90}, {"quality": 80}]));
     assert_eq!(settings["frames"], 8);
     assert!(report.notes[0].contains("quality"), "{:?}", report.notes);

@@ -39,7 +39,7 @@ pub use options::{
     Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start, TrackAnchor, TrackHow, TrackNormalize,
     TrackScaling, TrackWindow, WindowPad,
 };
-pub use state::LoaderState;
+pub use state::{LoaderState, MixState, SourceState};
 
 #[cfg(test)]
 mod tests {
