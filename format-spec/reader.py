@@ -161,9 +161,11 @@ class Shard:
 
 class Dataset:
     def __init__(self, shards):
-        self.shards, self.meta = shards, shards[0].meta
-        for other in shards:
-            check(other.meta["classes"] == self.meta["classes"], "dataset-classes", f"not those of {other.index_path}")
+        self.shards, self.meta = shards, {**shards[0].meta, "classes": shards[-1].meta["classes"]}
+        for before, shard in zip(shards, shards[1:]):
+            known, names = before.meta["classes"], shard.meta["classes"]
+            is_longer = names[: len(known)] == known and bool(known) == bool(names)
+            check(is_longer, "dataset-classes", f"{shard.index_path}: they do not begin with those of the shard before")
         known = {}
         for shard in (shard for shard in shards if shard.tracks):
             for track in shard.tracks.schema:

@@ -137,9 +137,6 @@ fn written_anew(
 ) -> Result<FinishedShard> {
     let shard = set.shard(at)?;
     let mut writer = Writer::create_shard(folder, at, Meta { records: String::new(), ..shard.index.meta.clone() })?;
-    if let Some(tracks) = &shard.tracks {
-        writer.join_tracks(tracks.open()?.schema.tracks().iter())?;
-    }
     for &clip in clips {
         let (clip, bytes) = (set.clip(clip).map_err(advise_repair)?, writer.bytes());
         append(&mut writer, &clip.info().map_err(advise_repair)?, &clip, false)?;

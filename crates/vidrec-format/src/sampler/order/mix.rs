@@ -642,6 +642,25 @@ mod tests {
             prop_assert_eq!(a.counts(cut), b.counts(cut));
             prop_assert_eq!(a.describe(cut), b.describe(cut));
         }
+
+        /// A mix with other weights and one more source, resumed: the old sources go on, and the new one begins with its first.
+        #[test]
+        fn a_run_that_is_resumed_keeps_what_was((weights, stretches, lengths, window, seed) in cases(), cut in 1u64..500) {
+            prop_assume!(lengths.len() < NAMES.len());
+            let run = mixed(window, &schedule(weights, &stretches), &lengths, 100, seed);
+            let more: Vec<u64> = lengths.iter().copied().chain([7]).collect();
+            let weights: Vec<_> = NAMES.into_iter().zip((1..=more.len()).map(|i| i as f64)).collect();
+            let later = Shares::new(window, &[(0, weights)]).unwrap();
+            let before: Vec<_> = run.shares().before(cut).cloned().collect();
+            let shares = later.resumed(&before, cut).unwrap();
+            let sources = more.iter().map(|&len| (len, SourceOrder::Shuffled)).collect();
+            let joined = Mixed::new(shares, sources, 100, seed).unwrap();
+            prop_assert_eq!(stream(&joined, cut), stream(&run, cut));
+            prop_assert_eq!(joined.counts(cut), [run.counts(cut), vec![0]].concat());
+            // Resumed again, it is the same run.
+            let again: Vec<_> = joined.shares().before(cut + 50).cloned().collect();
+            prop_assert_eq!(&later.resumed(&again, cut + 50).unwrap(), joined.shares());
+        }
     }
 
     #[test]
