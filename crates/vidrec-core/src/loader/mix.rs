@@ -180,7 +180,7 @@ impl Mix {
     ///
     /// # Errors
     ///
-    /// The first sources are not those of the `resumed` run.
+    /// The first sources are not those of the `resumed` run, or the window is not.
     pub(super) fn source_states(
         &self,
         samples: &[u64],
@@ -198,7 +198,7 @@ impl Mix {
             let (name, dataset) = (self.names()[at].clone(), set.fingerprint());
             states.push(SourceState { name, samples: samples[at], order, own, dataset });
         }
-        resumed.map_or(Ok(()), |state| state.check_sources(&states, &self.sets))?;
+        resumed.map_or(Ok(()), |state| state.check(self.shares.window(), &states, &self.sets))?;
         Ok(states)
     }
 

@@ -128,9 +128,13 @@ impl LoaderState {
 }
 
 impl MixState {
-    /// Returns an error unless the first sources of the mix are those of this state, in their order. `sets` has those of the mix,
-    /// and `now` what a state says of them.
-    pub(super) fn check_sources(&self, now: &[SourceState], sets: &[Dataset]) -> Result<()> {
+    /// Returns an error unless the mix has this window, and its first sources are those of this state, in their order. `sets` has
+    /// those of the mix, and `now` what a state says of them.
+    pub(super) fn check(&self, window: u32, now: &[SourceState], sets: &[Dataset]) -> Result<()> {
+        if self.window != window {
+            let e = Error::usage("the saved state belongs to a mix with another window");
+            return Err(e.expected(self.window).found(window));
+        }
         for (at, before) in self.sources.iter().enumerate() {
             let name = &before.name;
             let (Some(found), Some(set)) = (now.get(at), sets.get(at)) else {
@@ -152,11 +156,10 @@ impl MixState {
     }
 
     /// What decides on the samples of the first `sources` sources, but for their shares.
-    fn deciding(&self, sources: usize) -> [(String, Value); 3] {
+    fn deciding(&self, sources: usize) -> [(String, Value); 2] {
         let sources = &self.sources[..sources.min(self.sources.len())];
         let all = |of: fn(&SourceState) -> Value| sources.iter().map(of).collect::<Value>();
         [
-            ("window".into(), self.window.into()),
             ("own".into(), all(|source| Value::Object(source.own.0.clone()))),
             ("sources".into(), all(|source| json!({ "samples": source.samples, "order": source.order }))),
         ]
