@@ -111,12 +111,7 @@ pub fn append(
 
 /// The report, as JSON. The data set is in a folder of this machine.
 #[pyfunction]
-pub fn remove(
-    py: Python<'_>,
-    path: PathBuf,
-    chosen: &str,
-    progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<String> {
+pub fn remove(py: Python<'_>, path: PathBuf, chosen: &str, progress: Option<Bound<'_, PyAny>>) -> PyResult<String> {
     let selection: Selection = from_json("clips", chosen)?;
     to_json(&task::run(py, progress.as_ref(), |tell| edit::remove(path, &selection, tell))?)
 }

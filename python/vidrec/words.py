@@ -32,7 +32,7 @@ Stage = Literal[
 # Of reading.
 Io = Literal["map", "read"]
 """How local files are read: ``io`` of :func:`vidrec.open`."""
-TrackType = Literal["f32", "f64", "i16", "i32", "i64", "u8", "u16", "bool", "utf-8"]
+TrackType = Literal["f16", "f32", "f64", "i16", "i32", "i64", "u8", "u16", "bool", "utf-8"]
 """Type of the values of a track: :attr:`vidrec.results.TrackSchema.type`."""
 TrackTiming = Literal["frames", "times", "spans", "rate"]
 """How the values of a track lie in time: :attr:`vidrec.results.TrackSchema.timing`."""

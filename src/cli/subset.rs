@@ -61,8 +61,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
     let exclude = args.exclude.as_deref().map(|path| clip_list::read(path, &set)).transpose()?.unwrap_or_default();
-    let selection =
-        Selection { exclude, sample: args.sample, seed: args.seed, ..args.conditions.selection(&set)? };
+    let selection = Selection { exclude, sample: args.sample, seed: args.seed, ..args.conditions.selection(&set)? };
     let clips = args.changes.as_deref().map(|path| read_changes(path, &set)).transpose()?.unwrap_or_default();
     let changes = Changes { clips, renamed_classes: args.rename_class.clone(), align_clocks: args.align_clocks };
     let progress = &mut args.new.progress.of("clips");

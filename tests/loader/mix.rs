@@ -176,7 +176,10 @@ fn weights_change_from_a_sample_on_and_leave_what_is_before() {
     let resumed = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).unwrap();
     assert!(rest(&resumed, 3).iter().all(|got| got.0 > 0));
     let warnings = resumed.warnings();
-    assert!(warnings.iter().any(|w| w.contains("from sample 50 on: big 0.000, small 0.500, tiny 0.500")), "{warnings:?}");
+    assert!(
+        warnings.iter().any(|w| w.contains("from sample 50 on: big 0.000, small 0.500, tiny 0.500")),
+        "{warnings:?}"
+    );
     assert_eq!(resumed.sources(1, 0)[0].samples, loaders[0].sources(1, 4)[0].samples, "and what was used stays");
 }
 

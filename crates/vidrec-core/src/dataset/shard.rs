@@ -248,11 +248,7 @@ pub(crate) fn open_all(files: &[ShardFiles], source: &Source) -> Result<Vec<Arc<
 
 /// Opens the first shard of a remote data set, and the last if it has more class names: if `dataset.json` lists other
 /// `classes` than those of the first. The others are opened when they are used.
-pub(crate) fn open_ends(
-    files: &[ShardFiles],
-    classes: &[String],
-    source: &Source,
-) -> Result<Vec<Arc<LazyShard>>> {
+pub(crate) fn open_ends(files: &[ShardFiles], classes: &[String], source: &Source) -> Result<Vec<Arc<LazyShard>>> {
     let new = |files: &ShardFiles, earlier: &Arc<LazyShard>, later: Option<&Arc<LazyShard>>| {
         let neighbors = Neighbors { earlier: Some(earlier.clone()), later: later.cloned() };
         LazyShard::new(files, source, neighbors).map(Arc::new)

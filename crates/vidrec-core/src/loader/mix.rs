@@ -230,7 +230,8 @@ impl Mix {
         let share = |(name, units): (&String, &u64)| format!("{name} {:.3}", *units as f64 / all);
         let shares_now: Vec<String> = self.names().iter().zip(units).map(share).collect();
         let is_new = shares.change_at(sample) && !self.shares.change_at(sample);
-        is_new.then(|| format!("the mix has other shares than before from sample {sample} on: {}", shares_now.join(", ")))
+        is_new
+            .then(|| format!("the mix has other shares than before from sample {sample} on: {}", shares_now.join(", ")))
     }
 
     /// The number of samples of each source, with its name and the length of a round.

@@ -145,7 +145,8 @@ impl MixState {
                 continue;
             }
             let e = Error::usage(format!("source {at} of the saved state, \"{name}\", is a different data set"));
-            let say = |source: &SourceState| format!("{} clips, digest {}", source.dataset.clips, source.dataset.digest);
+            let say =
+                |source: &SourceState| format!("{} clips, digest {}", source.dataset.clips, source.dataset.digest);
             let e = e.expected(say(before)).found(format!("\"{}\" of {}", found.name, say(found)));
             if now.iter().any(|other| other.dataset == before.dataset) {
                 return Err(e.help("keep the order of the sources, and put new ones after them"));
@@ -172,6 +173,10 @@ fn as_it_was(e: Error, before: &Fingerprint, set: &Dataset) -> Error {
         return e;
     }
     let clips = before.clips;
-    let how = if set.is_selection() { format!("take its first {clips} clips") } else { format!("open it with clips={clips}") };
+    let how = if set.is_selection() {
+        format!("take its first {clips} clips")
+    } else {
+        format!("open it with clips={clips}")
+    };
     e.help(format!("clips were appended since the state was saved: {how} to resume with those that it had"))
 }

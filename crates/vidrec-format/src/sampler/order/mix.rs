@@ -317,7 +317,8 @@ impl Shares {
         let is_sound = |(_, units): &(u64, Vec<u64>)| {
             units.len() <= self.names.len() && units.iter().try_fold(0u64, |sum, &n| sum.checked_add(n)) == Some(all)
         };
-        let begin_and_increase = before.first().is_some_and(|(from, _)| *from == 0) && before.is_sorted_by(|a, b| a.0 < b.0);
+        let begin_and_increase =
+            before.first().is_some_and(|(from, _)| *from == 0) && before.is_sorted_by(|a, b| a.0 < b.0);
         if !begin_and_increase || !before.iter().all(is_sound) || before.len() > MOST_STRETCHES {
             return Err(Error::usage("the shares in the saved state are not those of a run of this mix"));
         }
@@ -325,7 +326,8 @@ impl Shares {
             let none = std::iter::repeat_n(0, self.names.len() - units.len());
             (*from, units.iter().copied().chain(none).collect())
         };
-        let mut stretches: Vec<(u64, Vec<u64>)> = before.iter().filter(|(from, _)| *from < sample).map(padded).collect();
+        let mut stretches: Vec<(u64, Vec<u64>)> =
+            before.iter().filter(|(from, _)| *from < sample).map(padded).collect();
         let now = self.stretches.iter().rfind(|(from, _)| *from <= sample);
         if let Some((from, units)) = now
             && (*from == sample || stretches.last().is_none_or(|(_, last)| last != units))

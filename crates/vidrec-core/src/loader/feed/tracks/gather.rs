@@ -1,6 +1,7 @@
 //! Copies the values of a track to their place in a batch.
 
 use bytemuck::Pod;
+use half::f16;
 
 use super::times::Pick;
 use crate::dataset::Values;
@@ -82,6 +83,7 @@ impl PickedValues<'_> {
         let out = bytemuck::try_cast_slice_mut(out).map_err(|_| no_room())?;
         match self.schema.kind {
             TrackType::F64 => self.write_floats::<f64, F>(normalize, rounded, out),
+            TrackType::F16 => self.write_floats::<f16, F>(normalize, rounded, out),
             TrackType::F32 => self.write_floats::<f32, F>(normalize, rounded, out),
             TrackType::I16 => self.write_floats::<i16, F>(normalize, rounded, out),
             TrackType::I32 => self.write_floats::<i32, F>(normalize, rounded, out),
