@@ -162,10 +162,9 @@ class Shard:
 class Dataset:
     def __init__(self, shards):
         self.shards, self.meta = shards, {**shards[0].meta, "classes": shards[-1].meta["classes"]}
-        for before, shard in zip(shards, shards[1:]):
-            known, names = before.meta["classes"], shard.meta["classes"]
-            is_longer = names[: len(known)] == known and bool(known) == bool(names)
-            check(is_longer, "dataset-classes", f"{shard.index_path}: they do not begin with those of the shard before")
+        for shard, names, more in ((b, a.meta["classes"], b.meta["classes"]) for a, b in zip(shards, shards[1:])):
+            begins = more[: len(names)] == names and bool(more) == bool(names)
+            check(begins, "dataset-classes", f"those of {shard.index_path} do not begin with those of the shard before")
         known = {}
         for shard in (shard for shard in shards if shard.tracks):
             for track in shard.tracks.schema:
