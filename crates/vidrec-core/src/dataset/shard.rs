@@ -291,7 +291,9 @@ impl LazyShard {
             return Ok(LazyShard { files, source, listed, neighbors, shard: OnceLock::new() });
         }
         let opened = Self::open_now(&files, &source, &neighbors)?;
-        Ok(LazyShard { files, source, listed: opened.json.clone(), neighbors, shard: opened.into() })
+        // No shard keeps the one before, which would keep the one before that.
+        let (listed, neighbors) = (opened.json.clone(), Neighbors::default());
+        Ok(LazyShard { files, source, listed, neighbors, shard: opened.into() })
     }
 
     /// The open shard.
