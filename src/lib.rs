@@ -106,10 +106,11 @@ pub use vidrec_core::dataset::{
 };
 pub use vidrec_core::loader::{
     Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
-    ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, JpegBatch, JpegFrame,
-    JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixOptions, MixState,
-    Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize, SourceCount,
-    SourceState, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    ColorMatrix, ColorStep, CoordinateSize, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, Geometry,
+    JpegBatch, JpegFrame, JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
+    MixOptions, MixState, Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips,
+    SmartResize, SourceCount, SourceState, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling,
+    TrackWindow, WindowPad,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::{PinnedAllocator, PinnedMemory, PlanSizes, TilePlan};

@@ -40,10 +40,10 @@ impl PickedValues<'_> {
         let [height, width, ..] = sides[..] else {
             return Err(Error::internal("a picture without rows and columns"));
         };
-        let (frame, [left, top, w, h]) = sample.frame_size().zip(sample.params.window).ok_or_else(|| {
-            let e = Error::usage("the frames of the clip differ in size, so no track can follow them");
-            e.in_clip(sample.clip.ordinal()).help("omit follow of the track, or leave the clip out")
-        })?;
+        let (frame, [left, top, w, h]) = sample
+            .frame_size()
+            .zip(sample.params.window)
+            .ok_or_else(|| Error::internal("pictures that follow frames of several sizes"))?;
         let mut columns = axis((left, w), sample.size.0, frame.0, width);
         if sample.params.flip {
             columns.reverse();
