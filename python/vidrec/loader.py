@@ -19,6 +19,7 @@ from typing import (
     Literal,
     NoReturn,
     Optional,
+    Set,
     Sequence,
     Tuple,
     Union,
