@@ -169,7 +169,7 @@ impl Dataset {
         };
         let mut open = shards.iter().filter_map(|slot| slot.opened());
         let first = open.next().ok_or_else(|| Error::internal("no shard is open"))?;
-        let classes = open.last().unwrap_or(first).index.meta.classes.clone();
+        let classes = open.next_back().unwrap_or(first).index.meta.classes.clone();
         let meta = Arc::new(Meta { classes, ..first.index.meta.clone() });
         let inner = Inner::new(shards, meta);
         inner.prove_tracks()?;
