@@ -44,7 +44,7 @@ mod _vidrec {
     use super::{
         batch::Batch,
         dataset::{Dataset, Mix},
-        edit::{append, merge, split, subset},
+        edit::{append, merge, remove, split, subset},
         loader::{Batches, Engine, check_option, loader_defaults, parse_bytes, track_normalize},
         main,
         memory::Samples,

@@ -16,7 +16,7 @@ videos, by options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` an
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split` and :func:`subset` write data sets out of data sets,
-and :class:`Writer` writes one clip by clip; ``vidrec.convert`` has the formats of other Python projects. What they return is
+:func:`remove` takes clips out of one, and :class:`Writer` writes one clip by clip; ``vidrec.convert`` has the formats of other Python projects. What they return is
 in ``vidrec.results``, and the words that options
 take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes
 pictures of frames that a GPU decoded; ``vidrec.vlm`` makes patches and metadata for video-language models, and
@@ -33,7 +33,7 @@ from .checks import check
 from .colors import CLIP, IMAGENET, KINETICS, ColorJitter, Normalize
 from .crops import CenterCrop, Cover, MultiScaleCrop, RandomCrop, RandomResizedCrop, SmartResize, ThreeCrop
 from .dataset import Clip, Dataset, open
-from .edit import merge, split, subset
+from .edit import merge, remove, split, subset
 from .errors import (
     DecodeError,
     Error,
@@ -132,6 +132,7 @@ __all__ = [
     "publish",
     "push",
     "recipe",
+    "remove",
     "report",
     "results",
     "split",

@@ -88,6 +88,7 @@ FEATURES = {
     "boxes": {"tracks": {"boxes": vidrec.track(missing="mask", geometry="boxes", size="source")}},
     "lists": {"tracks": {"detections": vidrec.track((-0.2, 0.2), rate=10, missing="mask")}},
     "lists of boxes": {"tracks": {"detections": vidrec.track(missing="mask", geometry="boxes", size="source")}},
+    "all values of a window": {"tracks": {"depth": vidrec.track((-0.2, 0.2), missing="mask", geometry="mask")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -105,12 +106,22 @@ def url(serve, rig_path):
     return serve(rig_path.parent).url + "/rig"
 
 
+@pytest.fixture(scope="module")
+def grown_path(rig_path):
+    """The path of the data set after clips were appended."""
+    more, grown = rig_path.with_name("more"), rig_path.with_name("grown")
+    vidrec.subset(rig_path, more, clips=range(5))
+    shutil.copytree(rig_path, grown)
+    assert vidrec.merge([more], grown, append=True).clips == 5
+    return grown
+
+
 def loader_of(rig_path, url, features, **more):
     """A loader with these features."""
     options = {"frames": 4, "crop": vidrec.RandomResizedCrop(24), "seed": 3, "flip": 0.5}
     for name in features:
         options.update(FEATURES[name])
-    ds = vidrec.open(url if options.pop("is_remote", False) else rig_path)
+    ds = vidrec.open(url if options.pop("is_remote", False) else rig_path, clips=12)
     source = options.pop("source", lambda ds: ds)(ds)
     is_packed = options.pop("is_packed", False)
     options.update(more)
@@ -133,6 +144,7 @@ def samples(batches):
             shown += repr([(name, values[b]) for name, values in batch.fields.items()])
             shown += repr([(name, t[b][batch.track_masks[name][b]].tolist()) for name, t in batch.tracks.items()])
             shown += repr([counts[b].tolist() for counts in batch.track_counts.values()])
+            shown += repr([times[b] for times in batch.track_times.values()])
             shown += f"|{batch.source_names[b]}" if batch.source_names else ""
             found.append((shown, pixels(batch, b)))
     return sorted(found)
@@ -219,7 +231,7 @@ REFUSED = {
 # What both say by the same option.
 ALIKE = [
     ("weights", "homes"),
-    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes", "lists", "lists of boxes"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes", "lists", "lists of boxes", "all values of a window"),
     ("mix", "sources with options of their own", "texts"),
     ("cameras", "cameras with options of their own", "frames of each camera"),
     ("several sizes", "native sizes", "three crops"),
@@ -268,6 +280,17 @@ def test_features_give_every_rank_its_part_of_the_same_samples(rig_path, url, fe
     of_group = check_same if "a process of its own" in features else check
     of_group(lambda **more: loader_of(rig_path, url, features, **more))
     check_single(rig_path, url, [name for name in features if name not in OF_BATCHES])
+
+
+@pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")
+@pytest.mark.parametrize("features", GROUPS, ids=", ".join)
+def test_a_state_from_before_an_append_goes_on_with_the_same_samples(rig_path, grown_path, url, features):
+    batches = iter(old := loader_of(rig_path, url, features, batch_size=2))
+    next(batches)
+    state = old.state_dict()
+    resumed = loader_of(grown_path, url.replace("/rig", "/grown"), features, batch_size=2)
+    resumed.load_state_dict(state)
+    assert samples(resumed) == samples(batches) != []
 
 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")

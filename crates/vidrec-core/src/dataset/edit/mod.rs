@@ -1,4 +1,4 @@
-//! New data sets out of old ones: merge, append, split, subset, with other labels, attributes or shards.
+//! New data sets out of old ones: merge, append, split, subset, remove, with other labels, attributes or shards.
 //!
 //! Each edit is a plan: the clips of which data sets, in which order, and with which descriptions. One module carries
 //! out all plans. It copies JPEGs byte for byte. It compares the CRC-32 of each JPEG on
@@ -29,9 +29,11 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+mod in_place;
 mod merge;
 mod meta;
 mod plan;
+mod remove;
 mod selection;
 mod split;
 mod subset;
@@ -43,6 +45,7 @@ pub(crate) use meta::merged_meta;
 pub use meta::{joined_classes, joined_meta};
 pub(crate) use plan::draws_per_video;
 pub use plan::{EditOptions, EditReport};
+pub use remove::remove;
 pub use selection::{ClipList, Selection, subset_clips};
 pub use split::{KeepTogether, RatioSplit, split, split_clips};
 pub use subset::{Change, Changes, Key, subset};
