@@ -16,6 +16,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// The number of the line, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     /// Whether there is such a column, even if its cell is empty. Case does not matter.
     pub fn has(&self, column: &str) -> bool {
         self.cells.iter().any(|(name, _)| name.eq_ignore_ascii_case(column))

@@ -73,6 +73,17 @@ impl JsonObject {
         self.0.remove(name).is_some()
     }
 
+    /// Sets the values of another object. A null removes a value.
+    #[doc(hidden)]
+    pub fn merge(&mut self, other: JsonObject) {
+        for (name, value) in other.0 {
+            match value {
+                Value::Null => drop(self.0.remove(&name)),
+                value => drop(self.0.insert(name, value)),
+            }
+        }
+    }
+
     /// Returns the value of this name, or at this path with dots into nested objects.
     pub fn find(&self, path: &str) -> Option<&Value> {
         let nested = || {

@@ -27,8 +27,8 @@ use vidrec_format::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct ClipTracks<'a> {
     clip: Clip<'a>,
-    /// `None` if the clip has no tracks.
-    found: Option<(&'a TrackFile, Arc<Block<'a>>)>,
+    /// The clip's tracks in each [file](crate::dataset::Shard::track_files), if it has any there and they were read.
+    found: Vec<(&'a TrackFile, Option<Arc<Block<'a>>>)>,
 }
 
 /// One track of a clip. Its values are slices of the map of the track file, if the file is mapped and they are not
@@ -84,7 +84,7 @@ impl<'a> Clip<'a> {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if the track is damaged;
     /// [`Io`](vidrec_format::error::ErrorKind::Io) if it cannot be read.
     pub fn track(&self, name: &str) -> Result<Option<TrackView<'a>>> {
-        self.tracks()?.get(name)
+        self.tracks_named(|other| other == name)?.get(name)
     }
 
     /// Returns all tracks of the clip. For a remote data set, one request fetches all of them. Each track is checked
@@ -94,16 +94,39 @@ impl<'a> Clip<'a> {
     ///
     /// See [`track`](Self::track).
     pub fn tracks(&self) -> Result<ClipTracks<'a>> {
-        ClipTracks::read(*self).map_err(|e| e.in_clip(self.ordinal))
+        self.tracks_named(|_| true)
     }
 
-    /// The location of a remote clip's tracks; `None` if they are local or there are none.
-    pub(crate) fn remote_tracks(&self) -> Result<Option<(&'a Arc<RemoteFile>, Range<u64>)>> {
-        self.shard.tracks.as_ref().map_or(Ok(None), |file| file.remote_block(self.stored))
+    /// Like [`tracks`](Self::tracks), but reads only the files that have a track that is needed.
+    pub(crate) fn tracks_named(&self, is_needed: impl Fn(&str) -> bool) -> Result<ClipTracks<'a>> {
+        ClipTracks::read(*self, is_needed).map_err(|e| e.in_clip(self.ordinal))
+    }
+
+    /// The places of a remote clip's tracks, of the files that have one that is needed.
+    pub(crate) fn remote_tracks(
+        &self,
+        is_needed: impl Fn(&str) -> bool,
+    ) -> Result<Vec<(&'a Arc<RemoteFile>, Range<u64>)>> {
+        let mut places = Vec::new();
+        for (file, is_needed, clip) in self.track_files(is_needed)? {
+            places.extend(if is_needed { file.remote_block(clip)? } else { None });
+        }
+        Ok(places)
+    }
+
+    /// The clip's track files, the newest first; whether each has a track that is needed; and the ordinal of the clip there.
+    fn track_files(&self, is_needed: impl Fn(&str) -> bool) -> Result<Vec<(&'a TrackFile, bool, u64)>> {
+        let mut files = Vec::new();
+        for (place, (file, first)) in self.shard.track_files().enumerate() {
+            let mut names = file.open()?.schema.tracks().iter().map(|track| &track.name);
+            files.push((file, names.any(|name| is_needed(name) && self.shard.shows(place, name)), first + self.stored));
+        }
+        Ok(files)
     }
 
     /// Returns the time of frame `t` in nanoseconds; `None` if it does not fit. Reads only the frame's entry.
-    pub(crate) fn time_ns(&self, t: u32) -> Result<Option<i64>> {
+    #[doc(hidden)]
+    pub fn time_ns(&self, t: u32) -> Result<Option<i64>> {
         let (numerator, denominator) = self.entry.time_base;
         let seconds = i128::from(self.frame_entry(t)?.pts) * i128::from(numerator);
         Ok(i64::try_from(nanoseconds(seconds, denominator.into())).ok())
@@ -111,22 +134,26 @@ impl<'a> Clip<'a> {
 }
 
 impl<'a> ClipTracks<'a> {
-    fn read(clip: Clip<'a>) -> Result<Self> {
-        let found = match &clip.shard.tracks {
-            Some(file) => file.block(clip.stored)?.map(|block| (file, Arc::new(block))),
-            None => None,
+    fn read(clip: Clip<'a>, is_needed: impl Fn(&str) -> bool) -> Result<Self> {
+        let read = |(file, is_needed, clip): (&'a TrackFile, bool, u64)| {
+            let block = if is_needed { file.block(clip)? } else { None };
+            Ok((file, block.map(Arc::new)))
         };
+        let found = clip.track_files(is_needed)?.into_iter().map(read).collect::<Result<_>>()?;
         Ok(ClipTracks { clip, found })
     }
 
     /// The names of the tracks that the clip has.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
-        let (tracks, entries) = match &self.found {
-            // The file is open, because it contains the block.
-            Some((file, block)) => (file.opened().map(Schema::tracks).unwrap_or_default(), block.entries.clone()),
-            None => Default::default(),
-        };
-        entries.into_iter().filter_map(move |entry| Some(tracks.get(entry.track as usize)?.name.as_str()))
+        let mut names = Vec::new();
+        for (place, (file, block)) in self.found.iter().enumerate().rev() {
+            // The file is open, because its schema was read.
+            let tracks = file.opened().map(Schema::tracks).unwrap_or_default();
+            let entries = block.iter().flat_map(|block| &block.entries);
+            let of_file = entries.filter_map(|entry| Some(tracks.get(entry.track as usize)?.name.as_str()));
+            names.extend(of_file.filter(|name| self.clip.shard.shows(place, name)));
+        }
+        names.into_iter()
     }
 
     /// The track of this name; `None` if the clip has none.
@@ -147,10 +174,14 @@ impl<'a> ClipTracks<'a> {
     /// Returns the track of this name without a check beyond the directory: see [`TrackView::prove`].
     #[doc(hidden)]
     pub fn unproven(&self, name: &str) -> Result<Option<TrackView<'a>>> {
-        let Some((file, block)) = &self.found else { return Ok(None) };
-        let schema = &file.open()?.schema;
-        let number = schema.number(name);
-        let entry = number.and_then(|number| block.entries.iter().find(|entry| entry.track == number));
+        let mut files = self.found.iter().enumerate();
+        let has = |file: &'a TrackFile| file.opened().and_then(|schema| Some((schema, schema.number(name)?)));
+        let place = files.find_map(|(place, (file, block))| has(file).map(|found| (place, file, block, found)));
+        let Some((place, file, Some(block), (schema, number))) = place else { return Ok(None) };
+        if !self.clip.shard.shows(place, name) {
+            return Ok(None);
+        }
+        let entry = block.entries.iter().find(|entry| entry.track == number);
         let found = entry.and_then(|entry| Some((entry, schema.tracks().get(entry.track as usize)?)));
         let view = |(entry, schema): (&Entry, _)| TrackView {
             clip: self.clip,
@@ -163,7 +194,7 @@ impl<'a> ClipTracks<'a> {
         Ok(found.map(view))
     }
 
-    /// All tracks, in the order of the schema of their shard.
+    /// All tracks: those of the shard in the order of its schema, and then those that were added.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use vidrec_format::data_binding::{EDGE_BYTES, edges_crc32};
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::file::{Footer, TableEntry};
 use vidrec_format::track::payload::Payload;
-use vidrec_format::track::schema::Schema;
+use vidrec_format::track::schema::{Schema, TrackSchema};
 use vidrec_format::track::{directory, file};
 use vidrec_format::{DataBinding, Error, Result, crc32, limits};
 
@@ -29,7 +29,10 @@ pub struct TrackFile {
     pub path: PathBuf,
     /// The identity of the file according to the index.
     pub binding: DataBinding,
-    clips: u64,
+    /// Number of clips in it.
+    pub clips: u64,
+    /// Whether its texts are attributes of clips. They stay in memory, as those of an index do.
+    pub has_attributes: bool,
     source: Source,
     opened: OnceLock<OpenTracks>,
 }
@@ -53,7 +56,12 @@ pub struct Block<'a> {
 impl TrackFile {
     /// The track file at `path`. It is opened when it is first used.
     pub fn new(path: PathBuf, binding: DataBinding, clips: u64, source: &Source) -> Self {
-        TrackFile { path, binding, clips, source: source.clone(), opened: OnceLock::new() }
+        TrackFile { path, binding, clips, has_attributes: false, source: source.clone(), opened: OnceLock::new() }
+    }
+
+    /// The same file, whose texts are attributes of clips.
+    pub fn with_attributes(self) -> Self {
+        TrackFile { has_attributes: true, ..self }
     }
 
     /// Opens the file, and checks in constant time that it is the one that the index names.
@@ -76,7 +84,8 @@ impl TrackFile {
         self.opened.get().map_or(0, |opened| opened.records.lost())
     }
 
-    fn named(&self, e: Error) -> Error {
+    /// Names the file in an error.
+    pub fn named(&self, e: Error) -> Error {
         match e.path() {
             Some(_) => e,
             None if self.lost() > 0 => map::lost(&self.path),
@@ -157,6 +166,22 @@ impl TrackFile {
         block.or_else(|_| self.read_block(opened, ordinal, entry, range.clone())).map(Some)
     }
 
+    /// Fetches the whole file, if it is remote. It stays in memory.
+    pub fn prefetch_all(&self) -> Result<()> {
+        let records = &self.open()?.records;
+        records.prefetch(&[0..records.len()])
+    }
+
+    /// Fetches the tracks of some clips, if the file is remote. They stay in memory.
+    pub fn prefetch(&self, clips: &[u64]) -> Result<()> {
+        let opened = self.open()?;
+        let at = |clip: u64| opened.footer.table_offset + clip * file::TABLE_ENTRY_BYTES as u64;
+        opened.records.prefetch(&clips.iter().map(|&clip| at(clip)..at(clip + 1)).collect::<Vec<_>>())?;
+        let blocks = clips.iter().map(|&clip| self.entry(clip)?.range(opened.footer.table_offset));
+        let blocks = blocks.collect::<Result<Vec<_>>>()?;
+        opened.records.prefetch(&blocks.into_iter().flatten().collect::<Vec<_>>())
+    }
+
     /// The location of the tracks of clip `ordinal` of the shard, if they are remote.
     pub fn remote_block(&self, ordinal: u64) -> Result<Option<(&Arc<RemoteFile>, Range<u64>)>> {
         let opened = self.open()?;
@@ -173,6 +198,7 @@ impl TrackFile {
         range: Range<u64>,
     ) -> Result<Block<'a>> {
         let bytes = match opened.records.bytes() {
+            None if self.has_attributes => part(&*opened.records, range.clone()).map_err(|e| self.named(e))?,
             Some(_) => Cow::Borrowed(opened.records.slice(range.clone())?.unwrap_or_default()),
             None => {
                 let mut buffer = Vec::new();
@@ -219,19 +245,17 @@ fn part(records: &dyn ReadAt, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
     Ok(Cow::Owned(buffer))
 }
 
-/// Joins the tracks of several shards into one list.
+/// Joins the tracks of several shards, each with the path of its file, into one list.
 ///
 /// # Errors
 ///
 /// Rule `dataset-tracks`.
-pub(super) fn joined<'a>(files: impl Iterator<Item = (&'a Path, &'a Schema)>) -> Result<Schema> {
+pub(super) fn joined<'a>(tracks: impl Iterator<Item = (&'a Path, &'a TrackSchema)>) -> Result<Schema> {
     let mut joined = Schema::default();
-    for (path, schema) in files {
-        for track in schema.tracks() {
-            joined.join(track).map_err(|e| {
-                Error::format("dataset-tracks", "a track is not the same in all shards").found(e).file(path)
-            })?;
-        }
+    for (path, track) in tracks {
+        joined.join(track).map_err(|e| {
+            Error::format("dataset-tracks", "a track is not the same in all shards").found(e).file(path)
+        })?;
     }
     Ok(joined)
 }

@@ -7,8 +7,6 @@ use super::plan::{self, EditOptions, EditReport, OutputPlan};
 use crate::dataset::writer::Writer;
 use crate::dataset::{Dataset, Io, Source, listing, writer};
 use crate::progress::{Counter, ProgressFn};
-use crate::store::location::is_remote;
-use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::{DatasetJson, Error, Hint, Meta, Result, ShardJson};
 
 /// Writes the clips of several data sets, one after the other, as one data set. An item of `progress` is a clip.
@@ -58,20 +56,7 @@ pub fn append(
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let to = to.as_ref();
-    if is_remote(to) {
-        let e = Error::usage("vidrec appends to data sets in local folders only").file(to);
-        return Err(e.help(
-            "fetch it, append to the copy, and push that with the option to overwrite (`vidrec push --overwrite`)",
-        ));
-    }
-    if !to.is_dir() {
-        return Err(Error::io("open the data set", to, std::io::ErrorKind::NotFound.into()));
-    }
-    let lock = writer::lock(to)?;
-    let listing = to.join(FILE_NAME);
-    if !listing.is_file() {
-        return Err(listing::missing(to));
-    }
+    let (lock, listing) = writer::lock_existing(to)?;
     let old = Dataset::open(to)?;
     let all: Vec<Dataset> = std::iter::once(&old).chain(more).cloned().collect();
     let plan = plan(&all, 1)?;

@@ -1,6 +1,7 @@
 //! Saves the intact clips of a damaged data set, and lists exactly what is lost.
 
 mod damaged_shard;
+mod damaged_tracks;
 mod salvage;
 
 use std::fs;
@@ -9,10 +10,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::damaged_shard::DamagedShard;
+use self::damaged_tracks::DamagedTracks;
 pub use self::salvage::DamagedClip;
 use self::salvage::{Salvage, SavedClip};
+use crate::dataset::edit;
 use crate::dataset::writer::{FrameData, Writer, WriterOptions};
-use crate::dataset::{TrackFile, edit};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::{DatasetJson, Error, JsonObject, Meta, Result};
@@ -92,10 +94,9 @@ impl Repair<'_, '_, '_> {
     fn shard(&mut self, shard: &DamagedShard) -> Result<()> {
         let salvage = Salvage::new(shard, self.meta);
         let (found, clips) = salvage.clips();
-        let tracks = shard.tracks(clips)?;
+        let tracks = DamagedTracks::of(shard, clips)?;
         let missing = shard.records().is_none().then(|| "the record file is missing".to_owned());
-        let lost = tracks.as_ref().and_then(|tracks| Some(format!("the tracks are lost: {}", tracks.open().err()?)));
-        let damage = shard.fault.iter().chain(&missing).chain(&lost);
+        let damage = shard.fault.iter().cloned().chain(missing).chain(tracks.faults());
         self.report.damage.extend(damage.map(|damage| format!("{}: {damage}", shard.name)));
         self.report.clips += clips;
         self.writer.as_mut().map_or(Ok(()), Writer::next_shard)?;
@@ -107,7 +108,7 @@ impl Repair<'_, '_, '_> {
                 self.counter.add(0, 0)?;
                 let lost = match clip {
                     Ok(clip) if is_whole => {
-                        self.write(&shard.name, ordinal, clip, tracks.as_ref()).map_err(|e| e.in_clip(ordinal))?;
+                        self.write(&shard.name, ordinal, clip, &tracks).map_err(|e| e.in_clip(ordinal))?;
                         continue;
                     }
                     Ok(clip) => salvage.lost(ordinal, clip.info.source, "another draw of the same video is lost"),
@@ -123,23 +124,11 @@ impl Repair<'_, '_, '_> {
         Ok(())
     }
 
-    fn write(&mut self, shard: &str, ordinal: u64, clip: SavedClip<'_>, tracks: Option<&TrackFile>) -> Result<()> {
+    fn write(&mut self, shard: &str, ordinal: u64, mut clip: SavedClip<'_>, tracks: &DamagedTracks) -> Result<()> {
+        tracks.add_attributes(ordinal, &mut clip);
         let SavedClip { mut info, frames, mut losses } = clip;
-        let (block, mut intact) = (tracks.map(|file| file.block(ordinal)), Vec::new());
-        match (tracks, &block) {
-            (Some(file), Some(Ok(Some(block)))) => {
-                for entry in &block.entries {
-                    let payload = file.payload(block, entry, frames.len() as u32);
-                    match payload.and_then(|payload| payload.prove_rest().map(|()| payload)) {
-                        Ok(payload) => intact.push(payload),
-                        Err(_) => losses.tracks.push(file.open()?.schema.tracks()[entry.track as usize].name.clone()),
-                    }
-                }
-            }
-            // Nothing says which tracks the clip had.
-            (_, Some(Err(_))) => losses.tracks.push("*".into()),
-            _ => {}
-        }
+        let blocks = tracks.blocks(ordinal);
+        let intact = tracks.intact(&blocks, frames.len() as u32, &mut losses);
         let repair = JsonObject::of(&losses)?;
         if !repair.is_empty() {
             info.attributes.insert("repair", &repair)?;

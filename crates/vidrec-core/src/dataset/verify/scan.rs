@@ -250,11 +250,14 @@ fn prove_digest(
     }
 }
 
-/// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
-/// problem, and the file is not read.
-pub(super) fn check_tracks(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Problems> {
-    let Some(file) = &shard.tracks else { return Ok(Problems::default()) };
-    let mut scan = TrackScan { shard, file, problems: Problems::default(), end: file::END_BYTES as u64 };
+/// Returns the problems of a track file. If it is not the one that the index or `dataset.json` names, that is the only
+/// problem, and the file is not read. `frames` returns the number of frames of a clip of the file, if a shard has the clip.
+pub(super) fn check_tracks(
+    file: &TrackFile,
+    frames: &dyn Fn(u64) -> Result<Option<u32>>,
+    counter: &mut Counter<'_, '_>,
+) -> Result<Problems> {
+    let mut scan = TrackScan { file, frames, problems: Problems::default(), end: file::END_BYTES as u64 };
     if let Err(e) = file.open() {
         scan.problems.note(e, &file.path)?;
         return Ok(scan.problems);
@@ -262,7 +265,7 @@ pub(super) fn check_tracks(shard: &Shard, counter: &mut Counter<'_, '_>) -> Resu
     if let Err(e) = scan.digest(counter) {
         scan.problems.note(e, &file.path)?;
     }
-    for clip in 0..shard.clip_count() {
+    for clip in 0..file.clips {
         if let Err(e) = scan.clip(clip) {
             scan.problems.note(e.in_clip(clip), &file.path)?;
         }
@@ -275,8 +278,8 @@ pub(super) fn check_tracks(shard: &Shard, counter: &mut Counter<'_, '_>) -> Resu
 }
 
 struct TrackScan<'a> {
-    shard: &'a Shard,
     file: &'a TrackFile,
+    frames: &'a dyn Fn(u64) -> Result<Option<u32>>,
     problems: Problems,
     /// The end of the last block.
     end: u64,
@@ -293,9 +296,11 @@ impl TrackScan<'_> {
         let Some(block) = self.file.block(clip)? else { return Ok(()) };
         self.follows(block.range.start)?;
         self.end = block.range.end;
-        let frames = self.shard.clip(clip)?.frame_count;
+        let frames = (self.frames)(clip)?;
         let mut end = Entry::directory_bytes(&block.entries);
         for entry in &block.entries {
+            // A clip that no shard has any more has as many frames as values.
+            let frames = frames.unwrap_or(entry.facts.count as u32);
             let payload = self.file.payload(&block, entry, frames)?;
             let at = block.range.start + entry.offset;
             payload.prove_rest().map_err(|e| e.in_track(&payload.schema.name).at(at))?;
@@ -305,7 +310,7 @@ impl TrackScan<'_> {
             }
             end = entry.offset + entry.length;
         }
-        Ok(())
+        if self.file.has_attributes { self.file.attributes(clip).map(drop) } else { Ok(()) }
     }
 
     /// Checks that a part that begins at `start` follows the last block.

@@ -81,9 +81,9 @@ pub(super) fn plan(engine: &Engine, batches: &[BatchNumber]) -> Result<Vec<Need>
         }
         // If the location of the tracks is unknown, the batch asks for them, one clip after another.
         if !engine.tracks.is_empty()
-            && let Ok(Some((file, run))) = clip.remote_tracks()
+            && let Ok(runs) = clip.remote_tracks(|name| engine.tracks.has(name))
         {
-            add(file, run);
+            runs.into_iter().for_each(|(file, run)| add(file, run));
         }
     }
     Ok(merged(needs))
