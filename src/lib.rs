@@ -105,14 +105,14 @@ pub use vidrec_core::dataset::{
     picture_stats, track_stats,
 };
 pub use vidrec_core::loader::{
-    Aligned, Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
+    Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, JpegBatch, JpegFrame,
-    Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixOptions, Normalize, OnBadFrame,
-    OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize, SourceCount, Start, TrackAnchor,
-    TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixOptions, Normalize,
+    OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize, SourceCount, Start,
+    TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 #[doc(hidden)]
-pub use vidrec_core::loader::{PlanSizes, TilePlan};
+pub use vidrec_core::loader::{PinnedAllocator, PinnedMemory, PlanSizes, TilePlan};
 pub use vidrec_core::progress::{Progress, ProgressFn, no_progress};
 pub use vidrec_core::stop::stoppable;
 pub use vidrec_core::store::disk::sigbus::lost_pages;

@@ -160,7 +160,7 @@ def counted(kernel, dim, inputs, compiled, folder, launch):
 def of_a_batch(dataset, options, arch, folder):
     """Counts for each kernel of the first batch, and the number of its frames and of the bytes sent for them."""
     known, found, sent = compiled(arch, folder), [], []
-    real, upload = maker.Maker._run, maker.Maker._uploaded
+    real, copy = maker.Maker._run, maker.Maker._copy
 
     def run(self, kernel, dim, inputs):
         # The loader is a batch ahead. Doubles, in which `weigh` computes, are not translated.
@@ -168,14 +168,14 @@ def of_a_batch(dataset, options, arch, folder):
             return real(self, kernel, dim, inputs)
         found.append(counted(kernel, dim, inputs, known, folder, lambda: real(self, kernel, dim, inputs)))
 
-    def uploaded(self, packed, data, length):
-        sent.append(len(packed) + len(data))
-        return upload(self, packed, data, length)
+    def copied(self, data, length):
+        sent.append(len(np.asarray(data)))
+        return copy(self, data, length)
 
-    maker.Maker._run, maker.Maker._uploaded = run, uploaded
+    maker.Maker._run, maker.Maker._copy = run, copied
     try:
         batch = next(iter(vidrec.Loader(dataset, device="cpu", seed=1, **options)))
     finally:
-        maker.Maker._run, maker.Maker._uploaded = real, upload
+        maker.Maker._run, maker.Maker._copy = real, copy
     assert isinstance(batch.frames, torch.Tensor) and batch.frame_mask.all()
     return found, batch.frame_mask.numel(), sent[0], batch.frames.numel() * batch.frames.element_size()

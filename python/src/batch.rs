@@ -22,8 +22,8 @@ pub struct Kind {
 pub struct Batch {
     #[pyo3(get)]
     samples: Option<Py<Samples>>,
-    /// The plan by which a device makes pictures of JPEGs, and its parts.
-    pub plan: Option<(Box<TilePlan>, Py<Samples>)>,
+    /// The plan by which a device makes pictures of JPEGs.
+    pub plan: Option<Box<TilePlan>>,
     /// The pictures of clips that a device cannot make.
     others: Option<Py<Samples>>,
     /// What a training loop may ask for: the fields of [`Facts`].
@@ -103,12 +103,11 @@ impl Batch {
     ) -> PyResult<Self> {
         let mut batch = Batch::known(py, &mut held.facts, kind)?;
         if let Some(mut plan) = held.plan.take() {
-            let packed = Samples::of_bytes(std::mem::take(&mut plan.packed), |packed| packed);
             let made = Box::new(std::mem::take(&mut plan.made));
             if !plan.others.is_empty() {
                 batch.others = Some(Py::new(py, pictures(made, kind.dtype))?);
             }
-            batch.plan = Some((plan, Py::new(py, packed)?));
+            batch.plan = Some(plan);
         }
         batch.samples = Some(Py::new(py, Samples::of_bytes(held, |held| &mut held.data))?);
         Ok(batch)
@@ -122,22 +121,21 @@ fn pictures<T: DerefMut<Target = vidrec::Batch> + Send + 'static>(held: T, dtype
 
 #[pymethods]
 impl Batch {
-    /// How a device makes the pictures: the parts of the plan, and where each begins and ends (frames, tables, headers,
-    /// JPEGs to take and to keep); then the samples of planes, of lines and of the longest line, the bytes and tiles of all
-    /// JPEGs, the most tiles that a picture needs, and the weights.
+    /// The plan by which a device makes the pictures, which is before the JPEGs: the rows for which each part has room, and
+    /// those that it has (frames, tables, JPEGs to take and to keep, headers); then the samples of planes, of lines and of the
+    /// longest line, the bytes of the plan and of all JPEGs, their tiles, the most tiles that a picture needs, and the weights.
     #[getter]
-    fn plan(&self, py: Python<'_>) -> Option<Plan> {
-        let (plan, packed) = self.plan.as_ref()?;
+    fn plan(&self) -> Option<(usize, [usize; 5], [u64; 7])> {
+        let plan = self.plan.as_ref()?;
         let PlanSizes { samples, lines, longest_line, bytes, tiles, most_tiles, weights, .. } = plan.sizes;
-        let sizes = [samples, lines, longest_line, bytes, tiles, most_tiles, weights];
-        Some((packed.clone_ref(py), plan.parts.clone(), sizes))
+        Some((plan.rows, plan.counts, [samples, lines, longest_line, bytes, tiles, most_tiles, weights]))
     }
 
     /// The numbers of clips that the processor made, because a device cannot, as 64-bit integers of this machine, and
     /// their pictures; none if there are no such clips.
     #[getter]
     fn others(&self, py: Python<'_>) -> Option<(Vec<u8>, Py<Samples>)> {
-        let ((plan, _), samples) = (self.plan.as_ref()?, self.others.as_ref()?);
+        let (plan, samples) = (self.plan.as_ref()?, self.others.as_ref()?);
         Some((bytes(plan.others.iter().map(|clip| clip.to_ne_bytes())), samples.clone_ref(py)))
     }
 
@@ -154,9 +152,6 @@ impl Batch {
         to_json(&self.params)
     }
 }
-
-/// The parts of a plan, where each begins and ends, and numbers of samples and of bytes.
-type Plan = (Py<Samples>, Vec<(usize, usize)>, [u64; 7]);
 
 fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
     let field = |(name, field): (String, Field)| {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use vidrec::{Epochs, JpegBatch, LoaderOptions, LoaderState, TrackNormalize, TrackStats};
+use vidrec::{
+    Epochs, JpegBatch, LoaderOptions, LoaderState, PinnedAllocator, PinnedMemory, TrackNormalize, TrackStats,
+};
 
 use crate::batch::{Batch, Kind};
 use crate::dataset::{Dataset, Mix};
@@ -123,16 +125,19 @@ impl Engine {
         Batch::pictures(py, Box::new(batch), &self.kind)
     }
 
-    /// Makes batches of JPEGs with plans for a device that has so many bytes to keep JPEGs.
-    fn serve_device(&self, room: u64) -> PyResult<()> {
-        self.loader.get()?.serve_device(room);
+    /// Makes batches of JPEGs with plans for a device that has so many bytes to keep JPEGs. `allocate` makes memory of so many
+    /// bytes, which the device reads fast: its address, its bytes, and the object that keeps it alive.
+    #[pyo3(signature = (room, allocate=None))]
+    fn serve_device(&self, room: u64, allocate: Option<Py<PyAny>>) -> PyResult<()> {
+        let allocate = allocate.map(|allocate| -> PinnedAllocator { Box::new(move |len| pinned(&allocate, len)) });
+        self.loader.get()?.serve_device(room, allocate);
         Ok(())
     }
 
     /// Notes that the device has what this batch brought.
     fn device_has(&self, batch: &Batch) -> PyResult<()> {
         let loader = self.loader.get()?;
-        batch.plan.iter().for_each(|(plan, _)| loader.device_has(plan));
+        batch.plan.iter().for_each(|plan| loader.device_has(plan));
         Ok(())
     }
 }
@@ -227,6 +232,21 @@ impl Drop for Batches {
         // The drop waits for threads, and does so without the interpreter's lock. While the interpreter ends there is no
         // lock to release, and the closure drops the batches all the same.
         Python::try_attach(move |py| py.detach(move || drop(batches)));
+    }
+}
+
+/// Pinned memory of Python. Threads of the loader call this, and nothing waits for them with the interpreter's lock.
+fn pinned(allocate: &Py<PyAny>, len: usize) -> vidrec::Result<PinnedMemory> {
+    let made = Python::try_attach(|py| -> PyResult<Foreign> {
+        let (address, length, owner) = allocate.call1(py, (len,))?.extract(py)?;
+        // SAFETY: this module is private, and `vidrec/_device/maker.py` gives memory that it does not use.
+        Ok(unsafe { Foreign::new(address, length, owner) })
+    });
+    let failed = |cause: String| vidrec::Error::no_memory("a batch of JPEGs in pinned memory", len).found(cause);
+    match made {
+        Some(Ok(memory)) => Ok(Box::new(memory)),
+        Some(Err(e)) => Err(failed(e.to_string())),
+        None => Err(failed("the interpreter ends".into())),
     }
 }
 

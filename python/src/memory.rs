@@ -5,6 +5,7 @@
 //! of Python that vidrec fills.
 
 use std::any::Any;
+use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
 use pyo3::prelude::*;
@@ -84,15 +85,35 @@ impl Foreign {
     }
 }
 
-// SAFETY: the memory may be written from any thread, as `new` demands; a `Py` may go to another thread.
+// SAFETY: the memory may be used from any thread, as `new` demands; a `Py` may go to another thread.
 unsafe impl Send for Foreign {}
+// SAFETY: as above; who shares it only reads.
+unsafe impl Sync for Foreign {}
 
-impl AsMut<[u8]> for Foreign {
-    fn as_mut(&mut self) -> &mut [u8] {
+impl Deref for Foreign {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        if self.length == 0 {
+            return &[];
+        }
+        // SAFETY: see `new`.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+}
+
+impl DerefMut for Foreign {
+    fn deref_mut(&mut self) -> &mut [u8] {
         if self.length == 0 {
             return &mut [];
         }
         // SAFETY: see `new`.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
+    }
+}
+
+impl AsMut<[u8]> for Foreign {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self
     }
 }

@@ -7,9 +7,10 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from fractions import Fraction
 from types import TracebackType
-from typing import Any, List, Literal, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _storage, _vidrec
 from ._storage import Path, Size
 from ._values import U32, whole
+from .dataset import open as open_dataset
 from .errors import Error, UsageError
-from .results import WriteReport
+from .results import TrackSchema, WriteReport
 from .stored_track import NUMBERS, Track
 
 # The type of a track for each type of array; the numbers of some are stored as a larger one.
@@ -27,6 +29,8 @@ _STORED.update({str(np.dtype(numbers)): kind for kind, numbers in NUMBERS.items(
 
 _NS = 1_000_000_000
 _MAX_LABEL = 1 << 24
+# Seconds from one try to append to the next, while another process writes.
+_WAIT = 0.1
 
 #: Values of a track: one for each frame, or a tuple of values and when they are.
 TrackValues = Union[ArrayLike, Sequence[str], Track, Tuple[Any, Any]]
@@ -39,6 +43,10 @@ class Writer:
     process dies, nothing appears, and a data set that was there before stays as it is.
 
     Frames are encoded on threads while the next clips are prepared. The files are the same for any number of threads.
+
+    Several threads may call :meth:`add`. Clips stand in the order in which their calls begin, which threads that run freely do
+    not repeat: for the same files each time, prepare clips on threads and add them in order, as in
+    ``for clip in pool.map(simulate, seeds): writer.add(**clip)``. A writer belongs to the process that made it.
 
     Parameters
     ----------
@@ -57,13 +65,18 @@ class Writer:
         A shard ends with the clip that brings its records to this size.
     if_exists : {"fail", "replace"}, default "fail"
         What to do if there is a data set already. It is replaced in one step, when the new one is complete.
+    append : bool, default False
+        Add the clips to the data set in the folder, in one step, as more shards; make it if there is none. Its own shards do not
+        change, and readers that have it open go on. ``classes`` are those of the data set by default, and tracks are as they
+        are there. The same clips once more, such as after a crash, are not added again, and ``notes`` of the report says so.
+        While another process adds clips, :meth:`close` waits, up to ``timeout``.
     settings : mapping, optional
         How the clips were made, for :attr:`vidrec.Dataset.meta`.
     threads : int, optional
         How many threads encode. Default: one for each core.
     scratch : path, optional
-        With a location: make the data set in a folder in this one first, which needs room for all of it. Default: the
-        system's folder for temporary files.
+        With a location or ``append``: write the clips to a folder in this one first, which needs room for all of them. Default:
+        the system's folder for temporary files.
     storage_options, timeout
         With a location: as for :func:`vidrec.open`.
 
@@ -83,6 +96,10 @@ class Writer:
     (2, 9)
     >>> vidrec.open("written")[0].pts_seconds[:3]
     array([0.  , 0.04, 0.08])
+    >>> with vidrec.Writer("written", append=True) as writer:
+    ...     writer.add(frames, label="open")
+    >>> writer.report.clips, len(vidrec.open("written"))
+    (1, 3)
     """
 
     def __init__(
@@ -95,6 +112,7 @@ class Writer:
         retile: bool = False,
         shard_size: Size = "256MB",
         if_exists: Literal["fail", "replace"] = "fail",
+        append: bool = False,
         settings: Optional[Mapping[str, Any]] = None,
         threads: Optional[int] = None,
         scratch: Optional[Path] = None,
@@ -107,10 +125,18 @@ class Writer:
         self._path = os.fspath(path)
         # Imports add to them.
         self._nan = set(nan)
+        # The tracks of the data set that grows.
+        self._tracks: Dict[str, TrackSchema] = {}
+        self._grows = append and os.path.isfile(os.path.join(self._path, "dataset.json"))
+        if self._grows:
+            grows = open_dataset(self._path)
+            classes, self._tracks = classes or grows.classes, grows.tracks
         self._labels = {name: label for label, name in enumerate(classes)}
-        self._storage = _storage.given(storage_options, timeout=timeout)
+        self._storage, self._timeout = _storage.given(storage_options, timeout=timeout), timeout
         if if_exists not in ("fail", "replace"):
             raise UsageError(f"if_exists: expected 'fail' or 'replace', found {if_exists!r}")
+        if append and (if_exists == "replace" or _vidrec.is_remote(self._path)):
+            raise UsageError("append needs a data set in a folder, and leaves what is there; it takes no if_exists='replace'")
         if isinstance(classes, str) or isinstance(nan, str) or len(self._labels) != len(classes):
             raise UsageError("classes and nan: expected names in a list, each once")
         shard_bytes = _vidrec.parse_bytes(str(shard_size))
@@ -122,12 +148,12 @@ class Writer:
             raise UsageError(f"quality: expected 1 to 100, found {quality!r}")
         self._replace = if_exists == "replace"
         folder = self._path
-        if _vidrec.is_remote(self._path):
+        if self._grows or _vidrec.is_remote(self._path):
             self._check_free()
             self._scratch = tempfile.mkdtemp(prefix="vidrec-writer-", dir=scratch)
             folder = os.path.join(self._scratch, "set")
-        elif scratch is not None:
-            raise UsageError("scratch needs an output in object storage, such as s3://bucket/train")
+        elif scratch is not None and not append:
+            raise UsageError("scratch needs append, or an output in object storage, such as s3://bucket/train")
         meta = {"classes": list(classes), "settings": {**({"retiled": True} if retile else {}), **(settings or {})}, **(_meta or {})}
         storing = {"quality": quality, "retile": bool(retile), "shard_bytes": shard_bytes, "threads": threads or 0}
         self._is_new = not os.path.lexists(folder)
@@ -211,6 +237,7 @@ class Writer:
             "short": bool(is_short),
         }
         given = [_track(name, value, name in self._nan) for name, value in (tracks or {}).items()]
+        self._check_tracks([json.loads(schema) for schema, *_ in given])
         self._inner.add(json.dumps(clip, default=_plain), list(zip(stored, indices)), pictures, given)
 
     def close(self) -> WriteReport:
@@ -226,9 +253,7 @@ class Writer:
                 written, (retiled, not_retiled) = self._inner.finish()
                 told = {**json.loads(written), "retiled": retiled, "not_retiled": not_retiled}
                 if self._scratch is not None:
-                    folder = os.path.join(self._scratch, "set")
-                    pushed = json.loads(_vidrec.push(folder, self._path, self._replace, self._storage, None))
-                    told["left_behind"] = [*told.get("left_behind", ()), *pushed["notes"]]
+                    told = self._publish(os.path.join(self._scratch, "set"), told)
             except BaseException:
                 self.abort()
                 raise
@@ -275,9 +300,35 @@ class Writer:
             raise UsageError(f"label: expected {expected}, found {label!r}")
         return number
 
+    def _publish(self, folder: str, told: Dict[str, Any]) -> Dict[str, Any]:
+        """Put the data set of a scratch folder where it belongs. Returns the report with what that adds to it."""
+        if not self._grows:
+            pushed = json.loads(_vidrec.push(folder, self._path, self._replace, self._storage, None))
+            return {**told, "left_behind": [*told.get("left_behind", ()), *pushed["notes"]]}
+        until = time.monotonic() + self._timeout
+        while True:
+            try:
+                added = json.loads(_vidrec.append(self._path, [open_dataset(folder)._inner], None, None))
+                break
+            except UsageError as e:
+                if "another process is writing" not in str(e) or time.monotonic() > until:
+                    raise
+            time.sleep(_WAIT)
+        nothing = {} if added["clips"] else dict.fromkeys(("clips", "frames", "bytes", "track_bytes", "shards"), 0)
+        return {**told, **nothing, "notes": added["notes"]}
+
+    def _check_tracks(self, schemas: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse a track that the data set which grows has in another way. Publishing would, after everything is written."""
+        for new in schemas:
+            old = self._tracks.get(new["name"])
+            parts = [] if old is None else [("type", old.type), ("shape", list(old.shape)), ("timing", old.timing)]
+            for part, value in parts:
+                if new[part] != value:
+                    raise UsageError(f"track {new['name']!r}: expected the {part} {value}, as in the data set, found {new[part]}")
+
     def _check_free(self) -> None:
         """Refuse to begin where there is a data set. Publishing checks it once more."""
-        if self._replace:
+        if self._replace or self._grows:
             return
         try:
             _vidrec.Dataset(self._path, "map", self._storage)

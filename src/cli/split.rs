@@ -16,6 +16,7 @@ use crate::cli::edit::{NewSetArgs, print_reports};
 /// package. `vidrec subset` makes a part by a list of clips (--list) or by an attribute (--where split=train). JPEGs are
 /// copied byte for byte, and their checksums compared.
 #[derive(clap::Args)]
+#[command(mut_arg("output", |output| output.help("The folder to make the folders of the parts in")))]
 pub struct Args {
     /// The data set.
     dataset: PathBuf,

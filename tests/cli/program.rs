@@ -143,6 +143,7 @@ fn bench_measures_what_was_asked_for() {
     assert!(bench["stats"]["frames"].as_u64().unwrap() >= 24);
     let said = videos.error("bench set dtype=uint8 normalize=imagenet", 1);
     assert!(said.ends_with("; omit normalize=\n"), "options of the loader are no flags: {said}");
+    assert!(videos.error("bench nowhere", 1).contains("No such file"), "the cause is told");
 }
 
 #[test]

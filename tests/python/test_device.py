@@ -91,10 +91,20 @@ def facts(batch):
     return known
 
 
-def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
+def plain_memory(length):
+    """Memory of Python instead of pinned memory, which needs a GPU."""
+    memory = torch.full((length,), 255, dtype=torch.uint8)
+    return memory.data_ptr(), length, memory
+
+
+def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig, monkeypatch):
+    from vidrec._device.maker import Maker
+
     made, refused = 0, 0
     for seed in range(80):
         options = pairs(seed)
+        if DEVICE == "cpu":
+            monkeypatch.setattr(Maker, "allocator", lambda maker, own=seed % 2: None if own else plain_memory)
         try:
             expected = loaders(rig, options)
         except vidrec.UsageError as e:
@@ -110,6 +120,17 @@ def test_a_device_makes_the_batches_of_the_processor_whatever_the_options(rig):
                 made += 1
         assert device.state_dict() == expected.state_dict()
     assert made > 150 and refused < 60, (made, refused)
+
+
+def test_without_pinned_memory_there_is_an_error_that_says_what_to_do(ds, monkeypatch):
+    from vidrec._device.maker import Maker
+
+    def none_left(length):
+        raise RuntimeError("CUDA error: out of memory")
+
+    monkeypatch.setattr(Maker, "allocator", lambda maker: none_left)
+    with pytest.raises(vidrec.Error, match="(?s)pinned memory.*CUDA error: out of memory.*smaller batches"):
+        next(iter(vidrec.Loader(ds, 4, crop=24, device=DEVICE)))
 
 
 def test_a_device_without_memory_is_an_error_that_says_what_to_do(ds):

@@ -2,6 +2,7 @@
 import io
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -108,6 +109,31 @@ def test_frames_are_encoded_the_same_on_any_number_of_threads(tmp_path):
     assert np.abs(np.asarray(Image.open(io.BytesIO(odd[0].jpeg(0))).convert("RGB")).astype(int) - rgb[0]).max() <= 2
 
 
+def test_threads_add_clips_as_they_come_and_prepare_them_in_order(tmp_path):
+    def simulate(seed):
+        return {"frames": FRAMES[: seed % 5 + 1] + np.uint8(seed), "source": str(seed), "tracks": {"seed": [seed] * (seed % 5 + 1)}}
+
+    def add_all(thread):
+        for number in range(6):
+            writer.add(**simulate(10 * thread + number))
+
+    with ThreadPoolExecutor(4) as pool:
+        with vidrec.Writer(tmp_path / "free", threads=2, shard_size=20_000) as writer:
+            list(pool.map(add_all, range(4)))
+        for name, clips in [("pool", pool.map(simulate, range(12))), ("loop", map(simulate, range(12)))]:
+            with vidrec.Writer(tmp_path / name) as writer:
+                for each in clips:
+                    writer.add(**each)
+        with pytest.raises(vidrec.UsageError, match="uint8"), vidrec.Writer(tmp_path / "failed") as writer:
+            list(pool.map(writer.add, [FRAMES, FRAMES / 2]))
+    assert files(tmp_path / "pool") == files(tmp_path / "loop") and not (tmp_path / "failed").exists()
+    seeds = [int(clip.source) for clip in vidrec.open(tmp_path / "free")]
+    assert [[seed for seed in seeds if seed // 10 == thread] for thread in range(4)] == [list(range(10 * t, 10 * t + 6)) for t in range(4)]
+    assert vidrec.verify(tmp_path / "free", deep=True).ok
+    for clip in vidrec.open(tmp_path / "free"):
+        assert set(clip.track("seed").values.tolist()) == {int(clip.source)} and len(clip) == int(clip.source) % 5 + 1
+
+
 def test_retiled_jpegs_have_the_same_pixels(tmp_path):
     given = [jpeg(0, subsampling=2), jpeg(1, subsampling=0)]
     with vidrec.Writer(tmp_path / "set", retile=True) as writer:
@@ -171,3 +197,50 @@ def test_nothing_appears_after_an_exception_and_what_is_there_stays(tmp_path):
         writer.add(FRAMES)
         writer.add(FRAMES)
     assert len(vidrec.open(tmp_path / "set")) == 2
+
+
+def test_clips_are_appended_in_one_step(tmp_path):
+    def clips(ds):
+        return [(c.source, c.class_name, c.attributes, c.track("x").values.tolist(), [c.jpeg(t) for t in range(len(c))]) for c in ds]
+
+    def write(path, numbers, **options):
+        with vidrec.Writer(path, scratch=scratch if options.get("append") else None, **options) as writer:
+            for number in numbers:
+                writer.add([jpeg(number)] * 2, label=number % 2, source=str(number), fields={"n": number}, tracks={"x": [number, 0.5]})
+        return writer.report
+
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    write(tmp_path / "whole", range(12), classes=["even", "odd"])
+    write(tmp_path / "set", range(4), classes=["even", "odd"], append=True)
+    before, first = files(tmp_path / "set"), vidrec.open(tmp_path / "set")
+    told = write(tmp_path / "set", range(4, 9), append=True)
+    assert (told.clips, told.frames, told.shards, told.notes) == (5, 10, 1, ())
+    write(tmp_path / "set", range(9, 12), append=True, classes=["even", "odd"], shard_size=1)
+    assert clips(vidrec.open(tmp_path / "set")) == clips(vidrec.open(tmp_path / "whole"))
+    assert clips(first) == clips(vidrec.open(tmp_path / "whole")[:4]) and vidrec.verify(tmp_path / "set", deep=True).ok
+    after = files(tmp_path / "set")
+    assert all(after[name] == data for name, data in before.items() if name != "dataset.json")
+    again = write(tmp_path / "set", range(4, 9), append=True)
+    assert (again.clips, again.bytes) == (0, 0) and "already" in again.notes[0]
+    for wrong in [{"tracks": {"x": [1, 2]}}, {"tracks": {"x": [[1.0], [2.0]]}}, {"tracks": {"x": ([1.0], [0.0])}}, {"label": "new"}]:
+        with pytest.raises(vidrec.UsageError, match="data set|classes"), vidrec.Writer(tmp_path / "set", append=True, scratch=scratch) as writer:
+            writer.add([jpeg(1)] * 2, tracks={"x": [1.0, 2.0]})
+            writer.add([jpeg(1)] * 2, **wrong)
+    for wrong in [{"if_exists": "replace"}, {"append": True}]:
+        with pytest.raises(vidrec.UsageError, match="append needs"):
+            vidrec.Writer(tmp_path / "set" if "if_exists" in wrong else "s3://bucket/set", **{"append": True, **wrong})
+    assert files(tmp_path / "set") == after and list(scratch.iterdir()) == []
+
+
+def test_writers_that_append_at_once_wait_for_each_other(tmp_path):
+    with vidrec.Writer(tmp_path / "set") as writer:
+        writer.add(FRAMES)
+
+    def append(number):
+        with vidrec.Writer(tmp_path / "set", append=True) as writer:
+            writer.add(FRAMES + np.uint8(number), source=str(number))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(append, range(8)))
+    assert sorted(clip.source for clip in vidrec.open(tmp_path / "set")) == ["", *map(str, range(8))]

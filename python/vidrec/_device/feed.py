@@ -33,9 +33,9 @@ class Feed:
     """Makes the frames of the batches of one engine. The JPEGs that it keeps are those of this engine."""
 
     def __init__(self, engine: _vidrec.Engine, device: torch.device, dtype: str, layout: str, room: int) -> None:
-        engine.serve_device(room)
         self._engine, self._maker, self._has_warned = engine, Maker(device, dtype, layout, room), False
         self._dtype = dtype
+        engine.serve_device(room, self._maker.allocator())
 
     def start(self, inner: _vidrec.Batch) -> Started:
         """Starts to make the frames of a batch."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
 from contextlib import nullcontext
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import torch
 import warp
-from numpy.typing import NDArray
 
 from ..errors import UsageError
 from . import codes as _codes
@@ -33,8 +33,6 @@ tables: Any = _tables
 tiles: Any = _tiles
 weights: Any = _weights
 
-Bytes = NDArray[np.uint8]
-
 # Threads of a block: a decoding thread has so many registers that larger blocks leave multiprocessors idle.
 BLOCK = 64
 
@@ -45,13 +43,13 @@ _VALUES: Dict[str, Tuple[Any, torch.dtype]] = {
     "float16": (wp.float16, torch.float16),
     "bfloat16": (wp.uint16, torch.bfloat16),
 }
-# The parts of a plan, in the order of `Batch.plan`: types of their values, and how many belong together.
+# The parts of a plan, in the order of `Batch.plan`: types of their values, and how many make a row.
 _PARTS: Tuple[Tuple[Any, Tuple[int, ...]], ...] = (
     (wp.int32, (16,)),
     (tables.Table, ()),
+    (wp.int64, (3,)),
+    (wp.int64, (3,)),
     (wp.int32, (10,)),
-    (wp.int64, (3,)),
-    (wp.int64, (3,)),
 )
 
 
@@ -60,9 +58,9 @@ class _Plan(NamedTuple):
 
     frames: Any
     tables: Any
-    headers: Any
     taken: Any
     keep: Any
+    headers: Any
 
 
 class _Sizes(NamedTuple):
@@ -102,45 +100,62 @@ class Maker:
         self._on, self._stream = _begun(device)
         # All batches use this memory in turn: the stream runs one after another.
         self._scratch: Dict[str, Tuple[torch.Tensor, Any]] = {}
+        # The parts of plans with room for so many rows, which are always in the same place, and the order of pictures.
+        self._plans: Dict[int, _Plan] = {}
+        self._strides: Dict[Tuple[int, ...], Any] = {}
+        # Memory of the loader that copies to the device may still read.
+        self._copied: Deque[Tuple[Any, Any]] = deque()
         # Recorded launches, and the inputs that are packed for each.
         self._launches: Dict[str, Tuple[Any, List[Any]]] = {}
+        self._dims: Dict[str, Tuple[int, ...]] = {}
         self._warp_stream = None if self._stream is None else wp.stream_from_torch(self._stream)
         with self._streaming():
             # Of this stream, so that nothing else gets it while a kernel runs.
-            self._kept = self._room(room)
+            self._room = self._made_room(room)
+        self._kept = self._array(self._room, wp.uint8, self._room.shape[1:])
         self._lock = threading.Lock()
+
+    def __del__(self) -> None:
+        # The loader gets its memory back.
+        for done, _ in getattr(self, "_copied", ()):
+            done.synchronize()
+
+    def allocator(self) -> Optional[Callable[[int], Tuple[int, int, Any]]]:
+        """What makes memory of so many bytes that a GPU copies from without help; None where there is no GPU."""
+
+        def pinned(length: int) -> Tuple[int, int, Any]:
+            memory = torch.empty(length, dtype=torch.uint8, pin_memory=True)
+            return memory.data_ptr(), length, memory
+
+        return pinned if self._is_gpu else None
 
     def start(self, data: Any, plan: Any, others: Any, shape: List[int]) -> Work:
         """Starts to make the pictures of a batch of JPEGs with this plan: of ``shape``, in the order of the loader's memory.
 
         ``others`` are the numbers of clips and their pictures, which a processor made.
         """
-        packed, places, sizes = plan[0], plan[1], _Sizes(*plan[2])
+        rows, counts, sizes = plan[0], plan[1], _Sizes(*plan[2])
         with self._lock, self._streaming():
-            packed = np.asarray(packed)
-            there = self._uploaded(packed, np.asarray(data), sizes.bytes)
-            ends = (there[begin:end] for begin, end in places)
-            parts = _Plan(*(self._array(part, *kind) for part, kind in zip(ends, _PARTS)))
-            count = parts.frames.shape[0]
-            sides = dict(zip(self._layout, shape))
+            count, sides = counts[0], dict(zip(self._layout, shape))
             # Pictures of padding are zeros.
             new = torch.empty if count == sides["B"] * sides["T"] else torch.zeros
             frames = new(shape, dtype=self._dtype, device=self._device)
-            declined = torch.zeros(count, dtype=torch.int32, device=self._device)
+            declines = self._room_for("declines", wp.int32, count)
+            declined = self._scratch["declines"][0].view(torch.int32)[:count].zero_()
             if count:
-                self._launch(parts, self._array(there[len(packed) :], wp.uint8), sizes, frames, declined)
+                jpegs = self._copy(data, sizes.bytes)
+                self._launch(self._parts(rows), counts, jpegs, sizes, frames, declines)
             if others is not None:
                 clips, made = others
                 frames[torch.tensor(clips, device=self._device)] = made.to(self._device)
             return self._handed_over(frames, declined)
 
-    def _launch(self, plan: _Plan, jpegs: Any, sizes: _Sizes, frames: torch.Tensor, declined: torch.Tensor) -> None:
+    def _launch(self, plan: _Plan, counts: List[int], jpegs: Any, sizes: _Sizes, frames: torch.Tensor, declines: Any) -> None:
         """Runs the kernels for a plan."""
-        all_kept, declines = self._array(self._kept, wp.uint8, self._kept.shape[1:]), self._array(declined, wp.int32)
-        sides, strides = dict(zip(self._layout, frames.shape)), dict(zip(self._layout, frames.stride()))
-        count, side, strips = plan.frames.shape[0], max(sides["W"], sides["H"]), -(-sides["H"] // int(lines.STRIP))
-        kinds, headers = plan.tables.shape[0], plan.headers.shape[0]
-        counts = self._room_for("counts", wp.int32, count * int(markers.PARTS))
+        count, kinds, taken, keep, headers = counts
+        sides = dict(zip(self._layout, frames.shape))
+        side, strips = max(sides["W"], sides["H"]), -(-sides["H"] // int(lines.STRIP))
+        parts = self._room_for("counts", wp.int32, count * int(markers.PARTS))
         marks = self._room_for("marks", wp.int32, 2 * sizes.tiles)
         codings = self._room_for("codings", wp.uint16, headers * int(codes.CODING))
         spans = self._room_for("spans", wp.int32, kinds * 8 * side)
@@ -148,18 +163,26 @@ class Maker:
         planes = self._room_for("planes", wp.uint8, sizes.samples)
         blended = self._room_for("lines", wp.int16, sizes.lines)
         looks = [plan.frames, plan.tables, spans, resampling]
-        self._run(jpeg_cache.take, (plan.taken.shape[0], int(jpeg_cache.THREADS)), [all_kept, plan.taken, jpegs])
+        self._run(jpeg_cache.take, (taken, int(jpeg_cache.THREADS)), [self._kept, plan.taken, jpegs])
         self._run(weights.weigh, (kinds, 4, side), [plan.tables, sides["W"], sides["H"], side, spans, resampling])
         self._run(codes.build, (headers, 6, 1 << int(codes.INDEX_BITS)), [jpegs, plan.headers, codings])
-        self._run(markers.count, (count, int(markers.PARTS)), [jpegs, plan.frames, counts])
-        self._run(markers.find, (count, int(markers.PARTS)), [jpegs, plan.frames, counts, marks, declines])
+        self._run(markers.count, (count, int(markers.PARTS)), [jpegs, plan.frames, parts])
+        self._run(markers.find, (count, int(markers.PARTS)), [jpegs, plan.frames, parts, marks, declines])
         coded = [jpegs, plan.frames, plan.tables, marks, codings]
         self._run(tiles.decode, (count, sizes.most_tiles), [*coded, planes, declines])
         self._run(lines.blend, (count, strips, sizes.longest_line), [planes, *looks, sides["H"], side, blended])
-        where = [sides["W"], sides["H"], side, sides["C"], sides["T"], pictures.Strides(*(strides[each] for each in "BTCHW"))]
+        where = [sides["W"], sides["H"], side, sides["C"], sides["T"], self._steps(frames)]
         inputs = [planes, blended, *looks, *where, self._array(frames, self._value)]
         self._run(pictures.make, (count, strips, sides["W"]), inputs)
-        self._run(jpeg_cache.keep, (plan.keep.shape[0], int(jpeg_cache.THREADS)), [jpegs, plan.keep, all_kept])
+        self._run(jpeg_cache.keep, (keep, int(jpeg_cache.THREADS)), [jpegs, plan.keep, self._kept])
+
+    def _steps(self, frames: torch.Tensor) -> Any:
+        """How far it is from one number of pictures to the next along each side."""
+        strides = dict(zip(self._layout, frames.stride()))
+        steps = tuple(strides[each] for each in "BTCHW")
+        if steps not in self._strides:
+            self._strides[steps] = pictures.Strides(*steps)
+        return self._strides[steps]
 
     def _room_for(self, name: str, dtype: Any, size: int) -> Any:
         """Memory for at least so many values."""
@@ -184,19 +207,32 @@ class Maker:
         there: torch.Tensor = frames.to(self._device)
         return there
 
-    def _uploaded(self, packed: Bytes, data: Bytes, length: int) -> torch.Tensor:
-        """The plan and the JPEGs on the device, by one copy; there, the JPEGs have ``length`` bytes."""
-        end = len(packed) + len(data)
-        host = torch.empty(end if self._is_gpu else len(packed) + length, dtype=torch.uint8, pin_memory=self._is_gpu)
-        # NumPy copies in this thread. Threads of torch, one for each core, would spin and take the cores of the loader's.
-        to = host.numpy()
-        to[: len(packed)] = packed
-        to[len(packed) : end] = data
-        if not self._is_gpu:
-            return host
-        there = torch.empty(len(packed) + length, dtype=torch.uint8, device=self._device)
-        there[: len(host)].copy_(host, non_blocking=True)
-        return there
+    def _copy(self, data: Any, length: int) -> Any:
+        """Copies a plan and its JPEGs to the device, where they have ``length`` bytes with those that it keeps."""
+        known = self._scratch.get("jpegs")
+        jpegs = self._room_for("jpegs", wp.uint8, length)
+        if known is not self._scratch["jpegs"]:
+            self._plans.clear()
+        host = torch.from_numpy(np.asarray(data))
+        self._scratch["jpegs"][0][: len(host)].copy_(host, non_blocking=True)
+        if self._stream is not None:
+            while self._copied and self._copied[0][0].query():
+                self._copied.popleft()
+            done = torch.cuda.Event()
+            done.record(self._stream)
+            self._copied.append((done, data))
+        return jpegs
+
+    def _parts(self, rows: int) -> _Plan:
+        """The parts of a plan, which precede the JPEGs."""
+        if rows not in self._plans:
+            jpegs, begin, parts = self._scratch["jpegs"][0], 0, []
+            for dtype, row in _PARTS:
+                end = begin + rows * wp.types.type_size_in_bytes(dtype) * math.prod(row)
+                parts.append(self._array(jpegs[begin:end], dtype, row))
+                begin = end
+            self._plans[rows] = _Plan(*parts)
+        return self._plans[rows]
 
     def _handed_over(self, frames: torch.Tensor, declined: torch.Tensor) -> Work:
         if self._stream is None:
@@ -208,7 +244,7 @@ class Maker:
         done.record(self._stream)
         return Work(frames, known, done)
 
-    def _room(self, room: int) -> torch.Tensor:
+    def _made_room(self, room: int) -> torch.Tensor:
         """Memory for JPEGs that are kept, in rows."""
         rows = (room // int(jpeg_cache.ROW), int(jpeg_cache.ROW))
         try:
@@ -229,9 +265,11 @@ class Maker:
             options = dict(device=self._on, block_dim=BLOCK if self._is_gpu else None, record_cmd=True)
             known = self._launches[kernel.key] = wp.launch(kernel, dim=dim, inputs=inputs, **options), inputs
         launch, packed = known
-        launch.set_dim(dim)
+        if self._dims.get(kernel.key) != dim:
+            self._dims[kernel.key] = dim
+            launch.set_dim(dim)
         for i, value in enumerate(inputs):
-            if value is not packed[i]:
+            if value is not packed[i] and not (isinstance(value, int) and value == packed[i]):
                 launch.set_param_at_index(i, value)
                 packed[i] = value
         launch.launch(stream=self._warp_stream)

@@ -4,7 +4,7 @@
 
 import warp as wp
 
-from .arrays import at, put
+from .arrays import at, have_no_255, put
 from .planes import CODED, END, FIRST_TILE, TILES
 
 wp.set_module_options({"enable_backward": False, "max_unroll": 1})
@@ -17,11 +17,20 @@ EOI = wp.constant(0xD9)
 
 @wp.func
 def part_of(frames: wp.array2d(dtype=wp.int32), f: int, part: int):
-    """The bytes of a part, from the first to the one after the last."""
+    """The bytes of a part, from the first to the one after the last. Parts meet at multiples of four."""
     end = frames[f, END]
-    size = (end - frames[f, CODED] + PARTS - 1) // PARTS
-    begin = wp.min(frames[f, CODED] + part * size, end)
-    return begin, wp.min(begin + size, end)
+    first = frames[f, CODED] // 4
+    size = (end // 4 - first) // PARTS + 1
+    begin = 4 * (first + part * size)
+    return wp.clamp(begin, frames[f, CODED], end), wp.min(begin + 4 * size, end)
+
+
+@wp.func
+def next_byte(data: wp.array(dtype=wp.uint8), i: int, end: int):
+    """The next byte to look at, from `i` on: four bytes without 255 hold no marker."""
+    while i % 4 == 0 and i + 4 <= end and have_no_255(data, i):
+        i += 4
+    return i
 
 
 @wp.func
@@ -39,12 +48,16 @@ def count(data: wp.array(dtype=wp.uint8), frames: wp.array2d(dtype=wp.int32), co
     begin, end = part_of(frames, f, part)
     last = last_byte(data, frames, f, begin)
     found = int(0)
-    for i in range(begin, end):
+    i = int(begin)
+    while i < end:
         byte = int(at(data, i))
         # A zero after 0xFF is stuffed.
         if last == 255 and byte != 255 and byte != 0:
             found += 1
         last = byte
+        i += 1
+        if last != 255:
+            i = next_byte(data, i, end)
     put(counts, f * PARTS + part, found)
 
 
@@ -64,7 +77,8 @@ def find(
         number += at(counts, f * PARTS + before)
     begin, end = part_of(frames, f, part)
     last = last_byte(data, frames, f, begin)
-    for i in range(begin, end):
+    i = int(begin)
+    while i < end:
         byte = int(at(data, i))
         if last == 255 and byte != 255 and byte != 0:
             # What follows the end of the image does not count.
@@ -82,5 +96,8 @@ def find(
                 put(marks, 2 * (frames[f, FIRST_TILE] + number) + 1, i + 1)
             number += 1
         last = byte
+        i += 1
+        if last != 255:
+            i = next_byte(data, i, end)
     if part == PARTS - 1 and number < tiles:
         declined[f] = 1

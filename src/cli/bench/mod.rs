@@ -13,7 +13,7 @@ use crate::cli::{Outcome, Run, output};
 
 pub fn run(args: &Args) -> Run {
     run_with(args).map_err(|e| match e.downcast::<crate::Error>() {
-        Ok(e) if e.kind() != crate::ErrorKind::Usage && e.kind() != crate::ErrorKind::Limit => e.into(),
+        Ok(e) if e.kind() != crate::ErrorKind::Usage && e.kind() != crate::ErrorKind::Limit => (*e).into(),
         Ok(e) => e.worded(arguments).into(),
         Err(other) => other,
     })

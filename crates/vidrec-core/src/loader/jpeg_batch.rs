@@ -2,14 +2,11 @@
 
 use std::ops::Range;
 
-use bytemuck::NoUninit;
-
-use super::aligned::Aligned;
 use super::batch::Batch;
 use super::decoded::FrameKey;
-use super::kernel::{ColorMatrix, View};
+use super::jpeg_memory::JpegMemory;
+use super::kernel::{ColorMatrix, DeviceTable, View};
 use super::options::Normalize;
-use vidrec_format::error::{Error, Result};
 
 /// The location of a JPEG in a [`JpegBatch`], and how it becomes its picture.
 ///
@@ -84,11 +81,11 @@ pub struct JpegFrame {
 /// }
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct JpegBatch {
     /// All JPEGs, one after another in the order of [`frames`](Self::frames), without gaps.
-    pub data: Aligned<u8>,
+    pub data: JpegMemory,
     /// The JPEGs in the order of their places. Frames that pad a clip, and those of a missing camera, have no
     /// JPEG. Their pictures are zeros.
     pub frames: Vec<JpegFrame>,
@@ -115,18 +112,23 @@ impl JpegBatch {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TilePlan {
-    /// The parts of the plan, one behind the other, as values of this machine:
+    /// The numbers of rows in the parts of the plan, which precede the JPEGs in their memory as values of this machine. Each
+    /// part has room for a row for each frame of the batch, which takes as many bytes as [`ROWS`](Self::ROWS) says:
     ///
-    /// * For each JPEG, as `[i32; FRAME]`: see [`FRAME`](Self::FRAME).
+    /// * For each JPEG, as `[i32; 16]`: the first byte of it, of its entropy-coded data, and the one after its last; the
+    ///   number of its first tile among those of the batch, its tiles, those in a row of the frame, and MCUs in a tile; of
+    ///   the tiles that the picture needs, the first column, the columns, the first row and the rows; the numbers of its
+    ///   header and of its table; its place in the batch; and where its planes and its lines begin, in units of
+    ///   [`UNIT`](Self::UNIT) samples.
     /// * For each kind of frame, the numbers by which its planes become pictures: the device's `Table`.
-    /// * For each header, as `[u32; 10]`: its first byte in the JPEGs, and in it the places of the quantizers of the three
-    ///   components and of the Huffman codes of each, DC before AC.
     /// * JPEGs that the device keeps and copies to the bytes of the batch, as `[i64; 3]`: where they are kept, where they go,
     ///   and their lengths.
     /// * JPEGs of the batch that the device copies to those that it keeps, likewise.
-    pub packed: Vec<u8>,
-    /// Where each part begins and ends.
-    pub parts: Vec<(usize, usize)>,
+    /// * For each header, as `[u32; 10]`: its first byte, and in it the places of the quantizers of the three components and
+    ///   of the Huffman codes of each, DC before AC.
+    pub counts: [usize; 5],
+    /// The rows for which each part has room.
+    pub rows: usize,
     /// How much memory the device needs.
     pub sizes: PlanSizes,
     /// The keys of the JPEGs to keep.
@@ -149,7 +151,7 @@ pub struct PlanSizes {
     pub lines: u64,
     /// The samples of the longest line.
     pub longest_line: u64,
-    /// The bytes of all JPEGs: first those of the batch, and then those that the device keeps.
+    /// The bytes of the plan and of all JPEGs: first those of the batch, and then those that the device keeps.
     pub bytes: u64,
     /// The tiles of all JPEGs.
     pub tiles: u64,
@@ -160,48 +162,14 @@ pub struct PlanSizes {
 }
 
 impl TilePlan {
-    /// The numbers of a frame: the first byte of its JPEG, of its entropy-coded data, and the one after its last; the
-    /// number of its first tile among those of the batch, its tiles, those in a row of the frame, and MCUs in a tile; of
-    /// the tiles that the picture needs, the first column, the columns, the first row and the rows; the numbers of its
-    /// header and of its table; its place in the batch; and where its planes and its lines begin, in units of
-    /// [`UNIT`](Self::UNIT) samples.
-    pub const FRAME: usize = 16;
+    /// Bytes of a row of each part.
+    pub const ROWS: [usize; 5] = [64, DeviceTable::BYTES, 24, 24, 40];
 
     /// Planes and lines begin at a multiple of so many samples.
     pub const UNIT: u64 = 64;
 
-    /// Parts begin at multiples of so many bytes.
-    const ALIGNMENT: usize = 64;
-
-    /// Appends a part.
-    pub(super) fn push<T: NoUninit>(&mut self, values: &[T]) {
-        let start = self.packed.len();
-        self.packed.extend_from_slice(bytemuck::cast_slice(values));
-        self.parts.push((start, self.packed.len()));
-        self.packed.resize(self.packed.len().next_multiple_of(Self::ALIGNMENT), 0);
-    }
-}
-
-/// Makes room for `len` bytes of JPEGs. Later batches that are a little larger or smaller fit the same memory. The
-/// contents are unspecified.
-pub(super) fn reserve(data: &mut Aligned<u8>, len: usize) -> Result<()> {
-    /// The number of memory sizes from one power of two to the next.
-    const STEPS: usize = 8;
-    let roomy = len.checked_next_power_of_two().and_then(|power| len.checked_next_multiple_of((power / STEPS).max(1)));
-    let reserved = data.try_resize(roomy.unwrap_or(len)).and_then(|()| data.try_resize(len));
-    reserved.map_err(|bytes| {
-        Error::no_memory("a batch of JPEGs", bytes).help("make batches smaller, or keep fewer of them ready (prefetch)")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn more_than_there_can_be_is_an_error() {
-        let e = reserve(&mut Aligned::default(), isize::MAX as usize).unwrap_err();
-        assert_eq!(e.kind(), vidrec_format::error::ErrorKind::Resources);
-        assert!(e.to_string().contains("a batch of JPEGs"), "{e}");
+    /// Bytes of the plan of a batch of so many frames.
+    pub(super) fn room(frames: usize) -> usize {
+        (frames * Self::ROWS.iter().sum::<usize>()).next_multiple_of(64)
     }
 }

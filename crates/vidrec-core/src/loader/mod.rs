@@ -18,13 +18,13 @@ mod counters;
 mod draw;
 mod feed;
 mod jpeg_batch;
+mod jpeg_memory;
 #[doc(hidden)]
 pub mod kernel;
 mod mix;
 mod options;
 mod state;
 
-pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, Field, SampleParams, TrackBatch};
 pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{ColorDraw, ColorStep};
@@ -32,6 +32,7 @@ pub use feed::{Batches, BatchesInto, Epochs, Loader, Memory, PrefetchedBatch};
 pub use jpeg_batch::{JpegBatch, JpegFrame};
 #[doc(hidden)]
 pub use jpeg_batch::{PlanSizes, TilePlan};
+pub use jpeg_memory::{JpegMemory, PinnedAllocator, PinnedMemory};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixOptions, SourceCount};
 pub use options::{

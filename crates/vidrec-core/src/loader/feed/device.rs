@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::loader::decoded::FrameKey;
+use crate::loader::jpeg_memory::PinnedAllocator;
 use vidrec_jpeg::TileHeader;
 
 /// JPEGs begin at a multiple of so many bytes.
@@ -13,11 +14,12 @@ const ALIGNMENT: u64 = 64;
 
 /// A device that makes pictures, and what it keeps. A JPEG that was kept stays: a run reads all clips equally often, so
 /// nothing is gained by giving its room to another one.
-#[derive(Debug)]
 pub(crate) struct Device {
     /// The number of bytes for JPEGs in its memory.
     room: u64,
     kept: Mutex<KeptJpegs>,
+    /// What makes the memory of batches that go to it.
+    pub allocate: Option<PinnedAllocator>,
 }
 
 #[derive(Debug, Default)]
@@ -45,8 +47,8 @@ struct KeptJpeg {
 }
 
 impl Device {
-    pub fn new(room: u64) -> Self {
-        Device { room, kept: Mutex::default() }
+    pub fn new(room: u64, allocate: Option<PinnedAllocator>) -> Self {
+        Device { room, kept: Mutex::default(), allocate }
     }
 
     /// The JPEG of a frame, if the device has its bytes: its first byte in the memory, and its header.
@@ -102,7 +104,7 @@ mod tests {
         Encoder::new(90).unwrap().encode(&Planes::new(32, 16).unwrap(), &mut jpeg).unwrap();
         let facts = RegionDecoder::new().unwrap().tile_header(&jpeg).unwrap().unwrap();
         let header = Arc::new(DeviceHeader { facts, bytes: Vec::new() });
-        let device = Device::new(200);
+        let device = Device::new(200, None);
         let [first, second, third] = [frame(0, 65), frame(1, 64), frame(2, 9)];
         assert_eq!([first, second, third].map(|frame| device.place(frame, &header)), [Some(0), Some(128), None]);
         assert_eq!(device.place(first, &header), Some(0), "it keeps its place");

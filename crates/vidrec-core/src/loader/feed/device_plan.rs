@@ -39,7 +39,8 @@ pub(super) fn plan_tiles(
         }
     }
     let (tiles, skipped) = (planner.tiles, planner.skipped);
-    let mut plan = planner.finish();
+    let (mut plan, parts) = (planner.plan, planner.parts);
+    parts.write(&mut plan, samples.frames(), &mut batch.data);
     make_others(engine, samples, declined.into_iter().collect(), &mut plan, &mut batch.facts)?;
     let of_others = plan.others.len() as u64 * u64::from(samples.shape.frames);
     let stats = &mut *engine.counters.lock();
@@ -47,7 +48,7 @@ pub(super) fn plan_tiles(
     stats.tiles_decoded += tiles;
     stats.device_declined += of_others;
     stats.frames += (batch.frames.len() as u64).saturating_sub(of_others);
-    stats.bytes += batch.data.len() as u64;
+    stats.bytes += batch.frames.iter().map(|frame| frame.bytes.len() as u64).sum::<u64>();
     Ok(plan)
 }
 
@@ -105,15 +106,9 @@ struct Planner<'a> {
     /// The JPEGs of the batch.
     data: &'a [u8],
     plan: TilePlan,
-    frames: Vec<[i32; TilePlan::FRAME]>,
-    tables: Vec<u8>,
-    /// The number of tables so far.
-    count: i32,
-    headers: Vec<[u32; 10]>,
+    parts: Parts,
     /// The header of the last frame.
     last: Option<Arc<DeviceHeader>>,
-    taken: Vec<[i64; 3]>,
-    keep: Vec<[i64; 3]>,
     /// The numbers of tiles that pictures need, and that they do not.
     tiles: u64,
     skipped: u64,
@@ -121,18 +116,16 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn new(engine: &'a Engine, device: &'a Device, data: &'a [u8]) -> Self {
-        let (frames, tables, headers, taken, keep) = Default::default();
-        let mut plan = TilePlan::default();
+        let (mut plan, parts) = (TilePlan::default(), Parts::default());
         plan.sizes.bytes = data.len() as u64;
-        let (count, last, tiles, skipped) = (0, None, 0, 0);
-        Planner { engine, device, data, plan, frames, tables, count, headers, last, taken, keep, tiles, skipped }
+        Planner { engine, device, data, plan, parts, last: None, tiles: 0, skipped: 0 }
     }
 
     /// Adds the table of the frames that follow. `None` if numbers get too large for a device.
     fn table<'t>(&mut self, table: &'t DeviceTable) -> Option<(&'t DeviceTable, i32)> {
-        table.write(&mut self.plan.sizes.weights, &mut self.tables)?;
-        self.count += 1;
-        Some((table, self.count - 1))
+        let number = self.parts.tables.len() / DeviceTable::BYTES;
+        table.write(&mut self.plan.sizes.weights, &mut self.parts.tables)?;
+        Some((table, i32::try_from(number).ok()?))
     }
 
     /// Adds a frame. `None` if a device cannot decode it, or numbers get too large for it. What is wrong with such a JPEG
@@ -179,7 +172,7 @@ impl<'a> Planner<'a> {
         if numbers.iter().any(|&number| number > i32::MAX as u32) {
             return None;
         }
-        self.frames.push(numbers.map(|number| number as i32));
+        self.parts.frames.push(numbers.map(|number| number as i32));
         let (width, height) = (u64::from(cut.region.width / step), u64::from(cut.region.height / step));
         sizes.samples += (width * height * 3 / 2).next_multiple_of(TilePlan::UNIT);
         sizes.tiles += grid.count() as u64;
@@ -211,16 +204,16 @@ impl<'a> Planner<'a> {
         let is_last = self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, header) || last.bytes == header.bytes);
         if !is_last {
             let TablePlaces { quantizers: [luma, blue, red], codes: [[a, b], [c, d], [e, f]] } = header.facts.tables;
-            self.headers.push([start, luma, blue, red, a, b, c, d, e, f]);
+            self.parts.headers.push([start, luma, blue, red, a, b, c, d, e, f]);
             self.last = Some(header.clone());
         }
-        self.headers.len() as u32 - 1
+        self.parts.headers.len() as u32 - 1
     }
 
     /// Takes a JPEG out of those that the device keeps, and returns where it goes.
     fn take(&mut self, frame: &JpegFrame, kept_at: u64) -> Option<u64> {
         let (start, length) = (self.plan.sizes.bytes, u64::from(frame.key.jpeg_length));
-        self.taken.push(movement(kept_at, start, length)?);
+        self.parts.taken.push(movement(kept_at, start, length)?);
         self.plan.sizes.bytes += length;
         Some(start)
     }
@@ -230,19 +223,35 @@ impl<'a> Planner<'a> {
         let place = self.device.place(frame.key, header);
         let length = u64::from(frame.key.jpeg_length);
         if let Some(way) = place.and_then(|to| movement(frame.bytes.start as u64, to, length)) {
-            self.keep.push(way);
+            self.parts.keep.push(way);
             self.plan.keys.push(frame.key);
         }
     }
+}
 
-    fn finish(self) -> TilePlan {
-        let Planner { mut plan, frames, tables, headers, taken, keep, .. } = self;
-        plan.push(&frames);
-        plan.push(&tables);
-        plan.push(&headers);
-        plan.push(&taken);
-        plan.push(&keep);
-        plan
+/// The parts of a plan: see [`TilePlan::counts`].
+#[derive(Default)]
+struct Parts {
+    frames: Vec<[i32; 16]>,
+    tables: Vec<u8>,
+    taken: Vec<[i64; 3]>,
+    keep: Vec<[i64; 3]>,
+    headers: Vec<[u32; 10]>,
+}
+
+impl Parts {
+    /// Writes them before the JPEGs of a batch of so many frames.
+    fn write(&self, plan: &mut TilePlan, frames: usize, mut to: &mut [u8]) {
+        use bytemuck::cast_slice;
+        plan.rows = frames;
+        let Parts { frames: rows, tables, taken, keep, headers } = self;
+        let parts = [cast_slice(rows), tables, cast_slice(taken), cast_slice(keep), cast_slice::<_, u8>(headers)];
+        for ((part, bytes), count) in parts.into_iter().zip(TilePlan::ROWS).zip(&mut plan.counts) {
+            *count = part.len() / bytes;
+            // No part has more rows than there are frames.
+            let room = to.split_off_mut(..frames * bytes).and_then(|room| room.get_mut(..part.len()));
+            room.unwrap_or_default().copy_from_slice(part);
+        }
     }
 }
 

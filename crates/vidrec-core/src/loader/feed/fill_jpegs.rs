@@ -11,10 +11,10 @@ use super::samples::PlannedSample;
 use super::schedule::BatchPlan;
 use super::worker::frame_key;
 use crate::dataset::Clip;
-use crate::loader::aligned::Aligned;
 use crate::loader::batch::BatchData;
 use crate::loader::decoded::FrameKey;
-use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, TilePlan, reserve};
+use crate::loader::jpeg_batch::{JpegBatch, JpegFrame, TilePlan};
+use crate::loader::jpeg_memory::{JpegMemory, PinnedAllocator};
 use crate::loader::kernel::{ColorMatrix, View};
 use crate::loader::options::Normalize;
 use crate::stop::{self, Stop};
@@ -34,10 +34,10 @@ impl Loader {
     }
 
     /// From now on, batches of JPEGs have plans for a device that makes their pictures and has `room` bytes to keep JPEGs.
-    /// A JPEG that it keeps has no bytes in later batches. Only the first call counts.
+    /// A JPEG that it keeps has no bytes in later batches. `allocate` makes the memory of batches. Only the first call counts.
     #[doc(hidden)]
-    pub fn serve_device(&self, room: u64) {
-        self.engine.device.get_or_init(|| Device::new(room));
+    pub fn serve_device(&self, room: u64, allocate: Option<PinnedAllocator>) {
+        self.engine.device.get_or_init(|| Device::new(room, allocate));
     }
 
     /// Notes that the device has the JPEGs of this plan that it was to keep: for all batches that it makes after this one.
@@ -70,12 +70,16 @@ fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut JpegBatch) -> Result
     batch.facts.data = BatchData::default();
     batch.frames.clear();
     let planned: Vec<usize> = plan.samples.iter().map(|sample| planned_length(engine, plan, sample)).collect();
-    reserve(&mut batch.data, total(&planned)?)?;
-    let mut rest = &mut batch.data[..];
+    // The plan of a device precedes the JPEGs.
+    let device = engine.device.get();
+    let room = device.map_or(0, |_| TilePlan::room(plan.frames()));
+    let allocate = device.and_then(|device| device.allocate.as_ref());
+    batch.data.reserve(room + total(&planned)?, allocate)?;
+    let mut rest = batch.data.get_mut(room..).unwrap_or_default();
     let place = |&length: &usize| JpegBuffer::new(rest.split_off_mut(..length).unwrap_or_default());
     let mut buffers: Vec<JpegBuffer<'_>> = planned.iter().map(place).collect();
     samples(engine, plan, &mut buffers, &mut batch.facts)?;
-    let mut start = 0;
+    let mut start = room;
     for (b, buffer) in buffers.iter_mut().enumerate() {
         batch.frames.extend(buffer.frames.drain(..).map(|frame| {
             let bytes = frame.bytes.start + start..frame.bytes.end + start;
@@ -84,9 +88,9 @@ fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut JpegBatch) -> Result
         start += buffer.bytes().len();
     }
     if buffers.iter().any(|buffer| buffer.unplanned.is_some()) {
-        let mut data = Aligned::default();
-        reserve(&mut data, start)?;
-        let mut rest = &mut data[..];
+        let mut data = JpegMemory::default();
+        data.reserve(start, allocate)?;
+        let mut rest = data.get_mut(room..).unwrap_or_default();
         for bytes in buffers.iter().map(JpegBuffer::bytes) {
             rest.split_off_mut(..bytes.len()).unwrap_or_default().copy_from_slice(bytes);
         }

@@ -31,6 +31,13 @@ pub(crate) struct BatchPlan {
     pub clips_on_all_ranks: u64,
 }
 
+impl BatchPlan {
+    /// The most frames of the batch.
+    pub fn frames(&self) -> usize {
+        self.samples.len() * self.shape.frames as usize
+    }
+}
+
 /// The batches of every epoch.
 #[derive(Debug)]
 pub(crate) struct Schedule {

@@ -30,6 +30,9 @@ pub(crate) struct DeviceTable {
 }
 
 impl DeviceTable {
+    /// The bytes of the device's `Table`.
+    pub const BYTES: usize = 176;
+
     /// `None` if frames do not become pictures by way of planes. `normalized` says which conversion is meant.
     pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), normalized: bool) -> Option<Self> {
         let Method { form, exact, levels, planes } = Method::new(target, view, frame, Pixels::Ycc420);

@@ -108,7 +108,7 @@ pub(super) fn explain(e: &object_store::Error, answer: &ResponseInfo, key: &Key)
             refuse(what, "open the data set again")
         }
         (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) | (_, Some(401 | 403)) => refused(),
-        (E::NotImplemented { .. }, _) | (_, Some(501)) => {
+        (E::NotImplemented { .. }, _) => {
             let what = said("the server does not support this request");
             Failure { what: what.into(), help: "use another server", kind: Kind::Unsupported }
         }

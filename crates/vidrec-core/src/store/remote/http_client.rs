@@ -102,6 +102,9 @@ impl HttpService for RedirectClient {
             known.region = header("x-amz-bucket-region").or(known.region.take());
             known.hub_code = self.places.is_some().then(|| header("x-error-code").unwrap_or_default());
         });
+        if response.status() == StatusCode::NOT_IMPLEMENTED {
+            return Err(refused(UNSUPPORTED));
+        }
         Ok(response)
     }
 }
@@ -242,6 +245,12 @@ const fn refusal(what: &'static str, help: &'static str) -> Failure {
     Failure { what: Cow::Borrowed(what), help, kind: Kind::Other }
 }
 
+/// The answer to a request that object_store would repeat, as it does after every other failure of a server.
+const UNSUPPORTED: Failure = Failure {
+    what: Cow::Borrowed("the server does not support this request (HTTP 501)"),
+    help: "use another server",
+    kind: Kind::Unsupported,
+};
 const TOO_MANY: Failure = refusal("the server redirects too many times", "check the location");
 const NO_URL: Failure = refusal("the server redirects to something that is not a web address", "check the location");
 const PLAIN: Failure =
