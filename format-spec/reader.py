@@ -22,6 +22,9 @@ REQUIRED = (b"FRMS", b"CLPS", b"STRS", b"DATA", b"META")
 META_TYPES = {"classes": list, "tool": str, "ffmpeg": str, "settings": dict}
 SHARD_TYPES = {"record_file": str, "index_file": str, "clips": int, "frames": int, "bytes": int, "sha256": str}
 TRACK_FILE_TYPES = {"file": str, "bytes": int, "sha256": str}
+ADDED_FILE_TYPES = {"file": str, "clips": int, "bytes": int, "sha256": str, "edge_crc32": int}
+ADDED_TYPES = {"tracks": list, "hidden": list, "attributes": dict}
+PLACE_TYPES = {"file": str, "first_clip": int}
 FAILURES_TYPES = {"file": str, "count": int, "sha256": str}
 STEM = "[A-Za-z0-9_][A-Za-z0-9._-]*[.]"
 SHARD_NAMES = {key: re.compile(STEM + end) for key, end in [("record_file", "rec"), ("index_file", "vidx"), ("file", "vtrk")]}
@@ -73,6 +76,8 @@ class Shard:
         if record_path is None:
             self.record_path = self.beside(".rec", self.sha256)
         self.track_path, self.tracks = track_path, None
+        self.added, self.hidden, self.added_attributes = [], (listed.get("added") or {}).get("hidden") or [], None
+        self.listed_added = listed.get("added")
         if b"TRKS" in self.sections:
             self.track_binding = struct.unpack("<Q32sI4x", self.section(b"TRKS"))
             self.track_path = track_path or self.beside(".vtrk", self.track_binding[1])
@@ -85,6 +90,34 @@ class Shard:
         check(not listed_tracks, "dataset-shard", f"{index_path} has no track file")
         if b"TRKS" in self.sections:
             self.tracks = TrackFile(self.track_path, self.track_binding, self.clip_count)
+
+    def add(self, files: dict) -> None:
+        """Takes what its clips got after they were packed from these files, by name."""
+        places = self.listed_added or {}
+        self.added = [(files[p["file"]], p["first_clip"]) for p in places.get("tracks", [])]
+        self.added_attributes = next(((files[p["file"]], p["first_clip"]) for p in [places.get("attributes")] if p), None)
+
+    def track_files(self) -> list:
+        """The files with tracks of its clips, the newest first, where its clips begin in each, and the names that count."""
+        found, gone = [], set(self.hidden)
+        for file, first in [*self.added[::-1], *([(self.tracks, 0)] if self.tracks else [])]:
+            names = {track["name"] for track in file.schema}
+            found.append((file, first, names - gone))
+            gone |= names
+        return found
+
+    def clip_tracks(self, ordinal: int, frames: int) -> list:
+        """The tracks of a clip: its own, and then those that were added."""
+        return [track for file, first, names in self.track_files()[::-1]
+                for track in file.tracks(first + ordinal, frames) if track.schema["name"] in names]
+
+    def attributes(self, ordinal: int, stored: str) -> str:
+        """The attributes of a clip, with those that were added."""
+        if self.added_attributes is None:
+            return stored
+        file, first = self.added_attributes
+        merged = {**json.loads(stored or "{}"), **file.attributes(first + ordinal)}
+        return json.dumps({k: v for k, v in sorted(merged.items()) if v is not None}, separators=(",", ":"), ensure_ascii=False)
 
     def beside(self, ending: str, sha256: bytes) -> Path:
         """The file of an index that was given by itself: see "Names of files"."""
@@ -122,6 +155,7 @@ class Shard:
         except UnicodeDecodeError as e:
             raise FormatError("clip-string", f"clip {ordinal}: {e}") from e
         frames = [self.frame(i) for i in range(first, first + count)]
+        strings[2] = self.attributes(ordinal, strings[2])
         return Clip(None if label < 0 else label, *strings, width, height, (numerator, denominator), bool(flags & 1),
                     frames, self, first, ordinal)
 
@@ -157,6 +191,8 @@ class Shard:
         if b"TRKS" in self.sections:
             length, sha256, _ = self.track_binding
             listing["track_file"] = {"file": self.track_path.name, "bytes": length, "sha256": sha256.hex()}
+        if self.listed_added is not None:
+            listing["added"] = self.listed_added
         return listing
 
 class Dataset:
@@ -165,11 +201,11 @@ class Dataset:
         for other in shards:
             check(other.meta["classes"] == self.meta["classes"], "dataset-classes", f"not those of {other.index_path}")
         known = {}
-        for shard in (shard for shard in shards if shard.tracks):
-            for track in shard.tracks.schema:
-                kind = track["type"], track["shape"], track["timing"]
-                same = known.setdefault(track["name"], kind) == kind
-                check(same, "dataset-tracks", f"{shard.track_path}: {track['name']} is another track elsewhere")
+        for file, track in ((file, track) for s in shards for file, _, names in s.track_files()
+                            for track in file.schema if track["name"] in names):
+            kind = track["type"], track["shape"], track["timing"]
+            same = known.setdefault(track["name"], kind) == kind
+            check(same, "dataset-tracks", f"{file.path}: {track['name']} is another track elsewhere")
 
     def __len__(self) -> int:
         return sum(s.clip_count for s in self.shards)
@@ -181,8 +217,8 @@ class Dataset:
         """Everything but the pictures, ready for JSON."""
         def clip(c: Clip) -> dict:
             tracks = {}
-            if c.shard.tracks:
-                tracks["tracks"] = [track(t) for t in c.shard.tracks.tracks(c.ordinal, len(c.frames))]
+            if c.shard.track_files():
+                tracks["tracks"] = [track(t) for t in c.shard.clip_tracks(c.ordinal, len(c.frames))]
             return {**dict(list(c._asdict().items())[:-3]), "frames": [f._asdict() for f in c.frames], **tracks}
         def track(t: Track) -> dict:
             return {"name": t.schema["name"], "count": t.count, "numbers": None if t.numbers is None else t.numbers.hex(), "texts": t.texts,
@@ -192,7 +228,9 @@ class Dataset:
 
 def read_listing(path: Path) -> dict:
     listing = json_object(path.read_bytes(), "dataset-json", {**LISTING_TYPES, **META_TYPES}, tuple(LISTING_TYPES))
-    check((listing["format"], listing["format_version"]) == ("vidrec", 1), "dataset-version", "not version 1")
+    has_added = bool(listing.get("added_files")) or any(isinstance(s, dict) and s.get("added") for s in listing["shards"])
+    known = (1, 2)[has_added:]
+    check(listing["format"] == "vidrec" and listing["format_version"] in known, "dataset-version", f"not version {known}")
     check(len(listing["shards"]) > 0, "dataset-json", "no shards")
     failures = listing.get("failures")
     for part in listing["shards"] + ([] if failures is None else [failures]):
@@ -206,15 +244,41 @@ def read_listing(path: Path) -> dict:
             check(is_name, "dataset-json", f"{name!r} is not the name of such a file")
     for key in "clips", "frames", "bytes":
         check(listing[key] == sum(s[key] for s in listing["shards"]), "dataset-json", f"{key} is not the sum")
+    check_added(listing)
     return listing
+
+def check_added(listing: dict) -> None:
+    """The added files, and that the clips of shards are in them."""
+    passed, used = {}, set()
+    for file in listing.get("added_files", []):
+        file = json_object(json.dumps(file).encode(), "dataset-json", ADDED_FILE_TYPES, tuple(ADDED_FILE_TYPES))
+        fits = SHARD_NAMES["file"].fullmatch(file["file"]) and re.fullmatch("[0-9a-fA-F]{64}", file["sha256"])
+        check(fits and file["file"] not in passed and file["clips"] <= 1 << 31, "dataset-json", f"{file}")
+        passed[file["file"]] = (0, file["clips"])
+    for shard in listing["shards"]:
+        added = shard.get("added")
+        added = json_object(json.dumps({} if added is None else added).encode(), "dataset-json", ADDED_TYPES, ())
+        for place in added["tracks"] + ([added["attributes"]] if added["attributes"] else []):
+            place = json_object(json.dumps(place).encode(), "dataset-json", PLACE_TYPES, tuple(PLACE_TYPES))
+            check(place["file"] in passed, "dataset-json", f"{place['file']} is not in added_files")
+            (least, most), end = passed[place["file"]], place["first_clip"] + shard["clips"]
+            check(least <= place["first_clip"] and end <= most, "dataset-json", f"{place}: not the clips of the shard")
+            passed[place["file"]] = (end, most)
+            used.add(place["file"])
+    check(used == set(passed), "dataset-json", f"nobody's files: {set(passed) - used}")
 
 def open_dataset(path) -> Dataset:
     path = Path(path)
     if (listing := path / "dataset.json" if path.is_dir() else path).suffix == ".json":
         at = listing.with_name
         tracks = lambda s: at(s["track_file"]["file"]) if s.get("track_file") else None
-        return Dataset([Shard(at(s["index_file"]), at(s["record_file"]), s, tracks(s))
-                        for s in read_listing(listing)["shards"]])
+        read = read_listing(listing)
+        shards = [Shard(at(s["index_file"]), at(s["record_file"]), s, tracks(s)) for s in read["shards"]]
+        binding = lambda f: (f["bytes"], bytes.fromhex(f["sha256"]), f["edge_crc32"])
+        files = {f["file"]: TrackFile(at(f["file"]), binding(f), f["clips"]) for f in read.get("added_files", [])}
+        for shard in shards:
+            shard.add(files)
+        return Dataset(shards)
     index, record = path.with_suffix(".vidx"), path if path.suffix == ".rec" else None
     if record and not index.exists():
         listed = read_listing(path.with_name("dataset.json"))["shards"]

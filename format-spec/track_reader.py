@@ -87,6 +87,14 @@ class TrackFile:
         block = self.block(clip)
         return [] if block is None else [self.track(clip, block[0], entry, frames) for entry in block[2]]
 
+    def attributes(self, clip: int) -> dict:
+        """The attributes that a clip of an added file got."""
+        kind = {"name": "attributes", "type": "utf-8", "shape": [], "timing": "times"}
+        texts = [text for track in self.tracks(clip, 0) for text in track.texts or [None]]
+        fits = not texts or (len(texts) == 1 and texts[0] is not None and self.schema == [kind])
+        check(fits, "clip-attributes", f"{self.path}, clip {clip}: not one text")
+        return json_object(texts[0].encode(), "clip-attributes", {}) if texts else {}
+
     def track(self, clip: int, block: int, entry: tuple, frames: int) -> Track:
         number, coding, crc, at, size, count, first_ns, *rate = entry
         schema, start = self.schema[number], block + at

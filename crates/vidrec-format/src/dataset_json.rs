@@ -292,6 +292,42 @@ mod tests {
             assert_eq!(found.is_ok(), is_read, "{path} {value}");
             assert!(found.is_ok() || found.unwrap_err().rule() == Some("dataset-json"));
         }
+        let place = |file: &str, first_clip: u64| json!({"file": file, "first_clip": first_clip});
+        let file = |name: &str, clips: u64| json!({"file": name, "clips": clips, "bytes": 1, "sha256": "00".repeat(32), "edge_crc32": 0});
+        for (version, files, added, rule) in [
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 2)], "hidden": ["x"]}), None),
+            (2, json!([]), json!({"hidden": ["x"]}), None),
+            (2, json!([]), Value::Null, None),
+            (1, json!([]), json!({"hidden": ["x"]}), Some("dataset-version")),
+            (1, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 2)]}), Some("dataset-version")),
+            (3, json!([]), Value::Null, Some("dataset-version")),
+            (2, json!([file("a.vtrk", 3)]), Value::Null, Some("dataset-json")),
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 3)]}), Some("dataset-json")),
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", u64::MAX)]}), Some("dataset-json")),
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("b.vtrk", 0)]}), Some("dataset-json")),
+            (
+                2,
+                json!([file("a.vtrk", 3)]),
+                json!({"tracks": [place("a.vtrk", 1)], "attributes": place("a.vtrk", 0)}),
+                Some("dataset-json"),
+            ),
+            (
+                2,
+                json!([file("a.vtrk", 3), file("a.vtrk", 3)]),
+                json!({"tracks": [place("a.vtrk", 0)]}),
+                Some("dataset-json"),
+            ),
+            (2, json!([file("../a.vtrk", 3)]), json!({"tracks": [place("../a.vtrk", 0)]}), Some("dataset-json")),
+            (2, json!([file("a.rec", 3)]), json!({"tracks": [place("a.rec", 0)]}), Some("dataset-json")),
+            (2, json!([file("a.vtrk", u64::MAX)]), json!({"tracks": [place("a.vtrk", 0)]}), Some("dataset-json")),
+            (2, json!([["a.vtrk", 3, 1, "", 0]]), Value::Null, Some("dataset-json")),
+            (2, json!([]), json!([]), Some("dataset-json")),
+        ] {
+            let mut changed = listing();
+            (changed["format_version"], changed["added_files"]) = (version.into(), files.clone());
+            changed["shards"][0]["added"] = added.clone();
+            assert_eq!(prove(&changed).err().and_then(|e| e.rule()), rule, "{version} {files} {added}");
+        }
         let twice = format!("{} {{}}", listing());
         assert!(DatasetJson::prove(twice.as_bytes()).is_err());
     }

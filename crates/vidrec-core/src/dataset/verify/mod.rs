@@ -119,7 +119,8 @@ fn added_problems(files: &[ShardFiles], set: Option<&Dataset>, counter: &mut Cou
         }
         // The clips of shards are in the file in their order.
         let mut shards = Vec::new();
-        for shard in set.map(Dataset::shards).transpose()?.unwrap_or_default() {
+        let open = set.map(Dataset::shards).transpose().or_else(|e| if stops(&e) { Err(e) } else { Ok(None) });
+        for shard in open?.unwrap_or_default() {
             let places = shard.added.files().filter(|clips| clips.file.path == file.path);
             shards.extend(places.map(|clips| (clips.first, shard)));
         }
@@ -147,9 +148,9 @@ pub fn prove(shard: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
 /// Checks that `dataset.json` matches the indexes.
 fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Option<Problem> {
     let rebuilt = dataset.to_json();
-    // The shards were already compared one by one. What the clips were packed from is in no index.
-    let DatasetJson { shards, failures, packed_from, .. } = listed.clone();
-    let same = DatasetJson { shards, failures, packed_from, ..rebuilt };
+    // The shards were already compared one by one. What the clips were packed from, and what was added, is in no index.
+    let DatasetJson { shards, failures, packed_from, added_files, format_version, .. } = listed.clone();
+    let same = DatasetJson { shards, failures, packed_from, added_files, format_version, ..rebuilt };
     if *listed == same {
         return None;
     }
