@@ -14,7 +14,7 @@ from pathlib import Path
 from zlib import crc32
 
 from basics import check, FormatError, json_object, map_file
-from track_reader import Track, TrackFile
+from track_reader import ATTRIBUTES, Track, TrackFile
 
 INDEX_MAGIC = b"\x89VIDX\r\n\x1a"
 RECORD_MAGIC = struct.pack("<I", 0xCED7230A)
@@ -23,7 +23,7 @@ META_TYPES = {"classes": list, "tool": str, "ffmpeg": str, "settings": dict}
 SHARD_TYPES = {"record_file": str, "index_file": str, "clips": int, "frames": int, "bytes": int, "sha256": str}
 TRACK_FILE_TYPES = {"file": str, "bytes": int, "sha256": str}
 ADDED_FILE_TYPES = {"file": str, "clips": int, "bytes": int, "sha256": str, "edge_crc32": int}
-ADDED_TYPES = {"tracks": list, "hidden": list, "attributes": dict}
+ADDED_TYPES = {"tracks": list, "hidden": list}
 PLACE_TYPES = {"file": str, "first_clip": int}
 FAILURES_TYPES = {"file": str, "count": int, "sha256": str}
 STEM = "[A-Za-z0-9_][A-Za-z0-9._-]*[.]"
@@ -76,8 +76,7 @@ class Shard:
         if record_path is None:
             self.record_path = self.beside(".rec", self.sha256)
         self.track_path, self.tracks = track_path, None
-        self.added, self.hidden, self.added_attributes = [], (listed.get("added") or {}).get("hidden") or [], None
-        self.listed_added = listed.get("added")
+        self.added, self.listed_added = [], listed.get("added")
         if b"TRKS" in self.sections:
             self.track_binding = struct.unpack("<Q32sI4x", self.section(b"TRKS"))
             self.track_path = track_path or self.beside(".vtrk", self.track_binding[1])
@@ -93,13 +92,11 @@ class Shard:
 
     def add(self, files: dict) -> None:
         """Takes what its clips got after they were packed from these files, by name."""
-        places = self.listed_added or {}
-        self.added = [(files[p["file"]], p["first_clip"]) for p in places.get("tracks", [])]
-        self.added_attributes = next(((files[p["file"]], p["first_clip"]) for p in [places.get("attributes")] if p), None)
+        self.added = [(files[place["file"]], place["first_clip"]) for place in (self.listed_added or {}).get("tracks", [])]
 
     def track_files(self) -> list:
         """The files with tracks of its clips, the newest first, where its clips begin in each, and the names that count."""
-        found, gone = [], set(self.hidden)
+        found, gone = [], set((self.listed_added or {}).get("hidden", []))
         for file, first in [*self.added[::-1], *([(self.tracks, 0)] if self.tracks else [])]:
             names = {track["name"] for track in file.schema}
             found.append((file, first, names - gone))
@@ -109,14 +106,15 @@ class Shard:
     def clip_tracks(self, ordinal: int, frames: int) -> list:
         """The tracks of a clip: its own, and then those that were added."""
         return [track for file, first, names in self.track_files()[::-1]
-                for track in file.tracks(first + ordinal, frames) if track.schema["name"] in names]
+                for track in file.tracks(first + ordinal, frames) if track.schema["name"] in names - {ATTRIBUTES}]
 
-    def attributes(self, ordinal: int, stored: str) -> str:
+    def attributes(self, ordinal: int, frames: int, stored: str) -> str:
         """The attributes of a clip, with those that were added."""
-        if self.added_attributes is None:
+        files = [(file, first) for file, first, names in self.track_files() if self.added and ATTRIBUTES in names]
+        if not files:
             return stored
-        file, first = self.added_attributes
-        merged = {**json.loads(stored or "{}"), **file.attributes(first + ordinal)}
+        (file, first), merged = files[0], json.loads(stored or "{}")
+        merged.update(file.attributes(first + ordinal, frames))
         return json.dumps({k: v for k, v in sorted(merged.items()) if v is not None}, separators=(",", ":"), ensure_ascii=False)
 
     def beside(self, ending: str, sha256: bytes) -> Path:
@@ -155,7 +153,7 @@ class Shard:
         except UnicodeDecodeError as e:
             raise FormatError("clip-string", f"clip {ordinal}: {e}") from e
         frames = [self.frame(i) for i in range(first, first + count)]
-        strings[2] = self.attributes(ordinal, strings[2])
+        strings[2] = self.attributes(ordinal, count, strings[2])
         return Clip(None if label < 0 else label, *strings, width, height, (numerator, denominator), bool(flags & 1),
                     frames, self, first, ordinal)
 
@@ -202,7 +200,7 @@ class Dataset:
             check(other.meta["classes"] == self.meta["classes"], "dataset-classes", f"not those of {other.index_path}")
         known = {}
         for file, track in ((file, track) for s in shards for file, _, names in s.track_files()
-                            for track in file.schema if track["name"] in names):
+                            for track in file.schema if track["name"] in names - {ATTRIBUTES}):
             kind = track["type"], track["shape"], track["timing"]
             same = known.setdefault(track["name"], kind) == kind
             check(same, "dataset-tracks", f"{file.path}: {track['name']} is another track elsewhere")
@@ -258,7 +256,7 @@ def check_added(listing: dict) -> None:
     for shard in listing["shards"]:
         added = shard.get("added")
         added = json_object(json.dumps({} if added is None else added).encode(), "dataset-json", ADDED_TYPES, ())
-        for place in added["tracks"] + ([added["attributes"]] if added["attributes"] else []):
+        for place in added["tracks"]:
             place = json_object(json.dumps(place).encode(), "dataset-json", PLACE_TYPES, tuple(PLACE_TYPES))
             check(place["file"] in passed, "dataset-json", f"{place['file']} is not in added_files")
             (least, most), end = passed[place["file"]], place["first_clip"] + shard["clips"]

@@ -11,6 +11,7 @@ import picture
 import sound
 from basics import FormatError, align, check, json_object, map_file
 
+ATTRIBUTES = "vidrec.attributes"
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 
 # Of each type of numbers: its bytes, and its letter for struct.
@@ -87,13 +88,13 @@ class TrackFile:
         block = self.block(clip)
         return [] if block is None else [self.track(clip, block[0], entry, frames) for entry in block[2]]
 
-    def attributes(self, clip: int) -> dict:
-        """The attributes that a clip of an added file got."""
-        kind = {"name": "attributes", "type": "utf-8", "shape": [], "timing": "times"}
-        texts = [text for track in self.tracks(clip, 0) for text in track.texts or [None]]
-        fits = not texts or (len(texts) == 1 and texts[0] is not None and self.schema == [kind])
-        check(fits, "clip-attributes", f"{self.path}, clip {clip}: not one text")
-        return json_object(texts[0].encode(), "clip-attributes", {}) if texts else {}
+    def attributes(self, clip: int, frames: int) -> dict:
+        """The attributes that a clip got."""
+        for track in self.tracks(clip, frames):
+            if track.schema["name"] == ATTRIBUTES:
+                check(track.texts is not None and len(track.texts) == 1, "clip-attributes", f"clip {clip}: not one text")
+                return json_object(track.texts[0].encode(), "clip-attributes", {})
+        return {}
 
     def track(self, clip: int, block: int, entry: tuple, frames: int) -> Track:
         number, coding, crc, at, size, count, first_ns, *rate = entry

@@ -70,7 +70,7 @@ def verify_added(dataset) -> List[FormatError]:
     """What is broken in the files that were added."""
     files = {}
     for shard in dataset.shards:
-        for file, first in shard.added + ([shard.added_attributes] if shard.added_attributes else []):
+        for file, first in shard.added:
             files.setdefault(file, {})[first] = shard
     return [e for file, shards in files.items() for e in verify_tracks(file, shards)]
 

@@ -136,12 +136,12 @@ pub use vidrec_jpeg::Planes;
 
 /// Builds new data sets from existing ones, and adds tracks to existing ones. Every edit copies JPEGs byte for byte.
 pub mod edit {
-    #[doc(hidden)]
-    pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
         Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Selection, TrackAdder,
         TracksReport, append, merge, remove_tracks, split, split_clips, subset, subset_clips,
     };
+    #[doc(hidden)]
+    pub use vidrec_core::dataset::edit::{joined_meta, keys_by_clip};
 }
 
 /// JPEG: encode from planes, decode to RGB or planes. Opens no file.
@@ -158,7 +158,7 @@ pub mod jpeg {
 #[cfg(feature = "pack")]
 pub mod pack {
     #[doc(hidden)]
-    pub use vidrec_pack::{ArrayFile, ClipValues};
+    pub use vidrec_pack::{ArrayFile, ClipCell, ClipValues};
     pub use vidrec_pack::{
         Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, IgnoredFiles, InputOptions, Job,
         LimitOptions, ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan,

@@ -69,6 +69,6 @@ fn closed() -> Error {
 /// The report, as JSON.
 #[pyfunction]
 pub fn remove_tracks(py: Python<'_>, path: PathBuf, tracks: Vec<String>, attributes: Vec<String>) -> PyResult<String> {
-    let remove = || edit::remove_tracks(path, &tracks, &attributes, &mut vidrec::no_progress);
+    let remove = || edit::remove_tracks(path, &tracks, &attributes);
     to_json(&py.detach(remove).map_err(raise)?)
 }

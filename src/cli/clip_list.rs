@@ -9,11 +9,11 @@ use std::path::Path;
 
 use crate::Dataset;
 use crate::check::FoundClip;
-use crate::edit::ClipList;
+use crate::edit::{ClipList, Key};
 use serde_json::Value;
 
 use crate::cli::output::{self, count};
-use crate::cli::table;
+use crate::cli::table::{self, Row};
 
 /// The clips that a file names:
 ///
@@ -85,7 +85,7 @@ fn damaged_clips(report: &str, set: &Dataset) -> Result<(Vec<u64>, u64), String>
     let (mut places, mut start) = (HashMap::<String, Vec<(u64, u64, u64)>>::new(), 0);
     for shard in set.to_json().shards {
         let own = shard.file_names().map(|name| (name, 0));
-        let added = shard.added.iter().flat_map(|added| added.places()).map(|place| (&place.file, place.first_clip));
+        let added = shard.added.iter().flat_map(|added| &added.tracks).map(|place| (&place.file, place.first_clip));
         for (name, first) in own.chain(added) {
             places.entry(name.to_string()).or_default().push((first, shard.clips, start));
         }
@@ -105,6 +105,20 @@ fn damaged_clips(report: &str, set: &Dataset) -> Result<(Vec<u64>, u64), String>
         clips.extend(place.map(|(first, _, start)| start + (clip - first)));
     }
     Ok((clips, unnamed))
+}
+
+/// What names the clip of a row of a table: its number, its source, or both, which must agree.
+pub fn key(row: &Row, set: &Dataset) -> Result<Key, String> {
+    let source_column = row.source_column();
+    match (row.clip()?, row.text(source_column)) {
+        (Some(clip), source) => {
+            let place = |e| format!("column \"{source_column}\": {e}");
+            check_source(set, clip, source.as_deref()).map_err(place)?;
+            Ok(Key::Clip(clip))
+        }
+        (None, Some(source)) => Ok(Key::Source(source)),
+        (None, None) => Err("neither \"source\" nor \"clip\" says which clip".into()),
+    }
 }
 
 /// Where an entry has the clip's source, too, it must be the one in the data set.

@@ -11,16 +11,12 @@ use serde_json::{Map, Value};
 
 /// A line of a table: the names of its columns, and a value for each.
 pub struct Row {
-    line: u64,
+    /// The number of the line, from 1.
+    pub line: u64,
     cells: Vec<(Rc<str>, Value)>,
 }
 
 impl Row {
-    /// The number of the line, from 1.
-    pub fn line(&self) -> u64 {
-        self.line
-    }
-
     /// Whether there is such a column, even if its cell is empty. Case does not matter.
     pub fn has(&self, column: &str) -> bool {
         self.cells.iter().any(|(name, _)| name.eq_ignore_ascii_case(column))

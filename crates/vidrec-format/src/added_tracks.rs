@@ -44,41 +44,14 @@ pub struct AddedJson {
     /// Names of tracks that were removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
-    /// The file with attributes, which replace those of the same names.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "objects::optional")]
-    pub attributes: Option<AddedClipsJson>,
 }
 
 #[doc(hidden)]
 impl AddedFileJson {
-    /// The description of the file of this name and identity.
-    pub fn new(file: FileName, binding: &DataBinding, clips: u64) -> Self {
-        AddedFileJson {
-            file,
-            clips,
-            bytes: binding.length,
-            sha256: data_binding::hex(&binding.sha256),
-            edge_crc32: binding.edge_crc32,
-        }
-    }
-
     /// What an index says of a shard's track file. `None` if the SHA-256 is none.
     pub fn binding(&self) -> Option<DataBinding> {
         let sha256 = data_binding::from_hex(&self.sha256)?;
         Some(DataBinding { length: self.bytes, sha256, edge_crc32: self.edge_crc32 })
-    }
-}
-
-#[doc(hidden)]
-impl AddedJson {
-    /// Whether it says nothing.
-    pub fn is_empty(&self) -> bool {
-        *self == AddedJson::default()
-    }
-
-    /// The places of the shard's clips in all files.
-    pub fn places(&self) -> impl Iterator<Item = &AddedClipsJson> {
-        self.tracks.iter().chain(&self.attributes)
     }
 }
 
@@ -89,29 +62,28 @@ pub(crate) fn prove<'a>(
     shards: impl Iterator<Item = (u64, Option<&'a AddedJson>)>,
 ) -> Result<()> {
     let fault = |what: &str, name: &FileName| Err(Error::format("dataset-json", what.to_owned()).found(name));
-    // How many clips of each file the shards so far have passed.
-    let mut passed: HashMap<&FileName, (u64, u64)> = HashMap::new();
+    // How many clips of each file the shards so far have passed, and how many it has.
+    let mut passed: HashMap<&FileName, (Option<u64>, u64)> = HashMap::new();
     for file in files {
-        if file.file.kind() != Some(FileKind::Tracks) {
-            return fault("a file name has the ending of another kind of file", &file.file);
-        }
-        if file.binding().is_none() || file.clips > limits::MAX_ORDINALS {
-            return fault("the SHA-256 or the number of clips of an added file is none", &file.file);
-        }
-        if passed.insert(&file.file, (0, file.clips)).is_some() {
-            return fault("an added file is listed twice", &file.file);
+        let is_possible = file.file.kind() == Some(FileKind::Tracks)
+            && file.binding().is_some()
+            && file.clips <= limits::MAX_ORDINALS;
+        if !is_possible || passed.insert(&file.file, (None, file.clips)).is_some() {
+            return fault("an added file is no track file, is listed twice, or has no SHA-256", &file.file);
         }
     }
     for (clips, added) in shards {
-        for place in added.iter().flat_map(|added| added.places()) {
+        for place in added.iter().flat_map(|added| &added.tracks) {
             let Some((next, all)) = passed.get_mut(&place.file) else {
                 return fault("the clips of a shard are in a file that added_files does not list", &place.file);
             };
-            match place.first_clip.checked_add(clips).filter(|end| place.first_clip >= *next && end <= all) {
-                Some(end) => *next = end,
+            let end = place.first_clip.checked_add(clips).filter(|end| end <= all);
+            match end.filter(|_| place.first_clip >= next.unwrap_or(0)) {
+                Some(end) => *next = Some(end),
                 None => return fault("an added file does not have the clips of a shard, in their order", &place.file),
             }
         }
     }
-    Ok(())
+    let unused = passed.iter().find(|(_, (next, _))| next.is_none());
+    unused.map_or(Ok(()), |(name, _)| fault("an added file has no clips of a shard", name))
 }

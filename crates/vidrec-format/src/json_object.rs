@@ -77,10 +77,8 @@ impl JsonObject {
     #[doc(hidden)]
     pub fn merge(&mut self, other: JsonObject) {
         for (name, value) in other.0 {
-            match value {
-                Value::Null => drop(self.0.remove(&name)),
-                value => drop(self.0.insert(name, value)),
-            }
+            self.0.remove(&name);
+            self.0.extend(Some((name, value)).filter(|(_, value)| !value.is_null()));
         }
     }
 

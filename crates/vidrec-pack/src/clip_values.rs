@@ -1,64 +1,66 @@
 //! Values of a track for clips that are packed already, from the files that packing reads.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use crate::plan::{pictures, row_tracks};
-use crate::track::{
-    self, Array, ArrayFile, PlannedTrack, ReadVideo, TrackClock, TrackFiles, TrackSpec, TrackSpecTiming, Window,
-};
+use crate::track::{self, Array, ArrayFile, PlannedTrack, ReadVideo, TrackFiles, TrackSpec, TrackSpecTiming, Window};
 use crate::video::open_regular;
 use vidrec_core::dataset::Clip;
 use vidrec_core::dataset::writer::EncodedTrack;
 use vidrec_format::error::{Error, Result};
 
-/// A track whose values come from rows of a table or arrays of a file, for clips of a data set. The first values decide its
-/// type and shape.
+/// Where the values of a clip are.
+#[derive(Debug, Clone)]
+pub enum ClipCell {
+    /// In the array of this name, in the track's file of arrays.
+    Array(String),
+    /// In a row of the track's table: its line, and its cells by column.
+    Row(u64, Map<String, Value>),
+}
+
+/// A track whose values come from rows of a table or from arrays of an `.npz` file, for clips of a data set. The first
+/// values decide its type and shape.
 pub struct ClipValues {
     spec: TrackSpec,
     planned: Option<PlannedTrack>,
+    table: PathBuf,
+    arrays: Option<ArrayFile>,
 }
 
 impl ClipValues {
-    /// # Errors
-    ///
-    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a word of the description is about videos.
-    pub fn new(spec: TrackSpec) -> Result<Self> {
-        let default: TrackSpec = format!("{}={},frames", spec.name, spec.column).parse()?;
-        let is_of_video =
-            (spec.clock, spec.tolerance_us, spec.partial) != (TrackClock::Video, default.tolerance_us, false);
-        if is_of_video || spec.timing == TrackSpecTiming::EveryFrame {
-            let what = "every-frame, clock, tolerance and partial are for values of a video";
-            let e = Error::usage(format!("track \"{}\": {what}", spec.name));
-            return Err(e.help("times are on the clock of the clip, and frames are those of the clip"));
-        }
+    /// The track, whose values are in `arrays` or else in the table of this name.
+    pub fn new(spec: TrackSpec, table: PathBuf, arrays: Option<ArrayFile>) -> Self {
         // The frames of a clip may be from a part of what the values are of.
-        Ok(ClipValues { spec: TrackSpec { tolerance_us: u64::MAX, partial: true, ..spec }, planned: None })
+        let spec = TrackSpec { tolerance_us: u64::MAX, partial: true, ..spec };
+        ClipValues { spec, planned: None, table, arrays }
     }
 
-    /// The columns of a table that it needs.
-    pub fn columns(&self) -> impl Iterator<Item = &str> {
-        self.spec.columns()
-    }
-
-    /// The values that a row of a table has for a clip; `None` if it has none. `cells` are by column. Paths begin at the folder
-    /// of the table.
+    /// The values of a clip; `None` if it has none. Paths in a table begin at its folder.
     ///
     /// # Errors
     ///
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the values cannot be read, or do not fit the clip or other clips.
-    pub fn of_row(
-        &mut self,
-        (table, line): (&Path, u64),
-        cells: &Map<String, Value>,
-        clip: &Clip<'_>,
-    ) -> Result<Option<EncodedTrack>> {
-        let root = table.parent().unwrap_or(Path::new(""));
+    pub fn of_clip(&mut self, clip: &Clip<'_>, cell: &ClipCell) -> Result<Option<EncodedTrack>> {
+        match (cell, &mut self.arrays) {
+            (ClipCell::Array(name), Some(arrays)) => {
+                let values = arrays.read(name)?;
+                let track = self.of_array(values, clip).map(Some);
+                track.map_err(|e| Error::usage(format!("track \"{}\", array {name:?}: {e:#}", self.spec.name)))
+            }
+            (ClipCell::Row(line, cells), _) => self.of_row(*line, cells, clip),
+            _ => Err(Error::internal("an array without a file of arrays")),
+        }
+    }
+
+    fn of_row(&mut self, line: u64, cells: &Map<String, Value>, clip: &Clip<'_>) -> Result<Option<EncodedTrack>> {
+        let (table, root) = (&*self.table, self.table.parent().unwrap_or(Path::new("")));
         let row = row_tracks((table, root), std::slice::from_ref(&self.spec), line, cells);
-        let row = row
-            .map_err(|(column, what)| Error::usage(format!("line {line}, column \"{column}\": {what}")).file(table))?;
-        let Some(row) = row.filter(|row| row.cells.iter().any(Option::is_some)) else { return Ok(None) };
+        let wrong = |(column, what)| Error::usage(format!("line {line}, column \"{column}\": {what}")).file(table);
+        let Some(row) = row.map_err(wrong)?.filter(|row| row.cells.iter().any(Option::is_some)) else {
+            return Ok(None);
+        };
         let video: ReadVideo<'_> = &|_, _, _| Err(Error::usage("pictures in a video can be packed, but not added"));
         let how = TrackFiles { open: &open_regular, list: &pictures, video };
         if self.planned.is_none() {
@@ -67,27 +69,16 @@ impl ClipValues {
         self.planned.as_ref().map_or(Ok(None), |planned| planned.of_clip(0, &row, &window(clip)?, how))
     }
 
-    /// The values in an array of a file for a clip.
-    ///
-    /// # Errors
-    ///
-    /// See [`of_row`](Self::of_row). The values have times of their own, which such an array lacks.
-    pub fn of_array(&mut self, file: &mut ArrayFile, name: &str, clip: &Clip<'_>) -> Result<EncodedTrack> {
+    fn of_array(&mut self, values: Array, clip: &Clip<'_>) -> Result<EncodedTrack> {
         if matches!(self.spec.timing, TrackSpecTiming::Times(_) | TrackSpecTiming::Spans) {
-            let e = Error::usage(format!("track \"{}\": the arrays of clips have no times", self.spec.name));
-            return Err(e.help("write a .jsonl table whose rows name the clips and files with values and times"));
+            let e = Error::usage("the arrays of an .npz file have no times");
+            return Err(e.help("write a .jsonl table whose rows name the clips, and files with values and times"));
         }
-        let values = file.read(name)?;
-        self.of_values(values, clip)
-            .map_err(|e| Error::usage(format!("track \"{}\", array {name:?}: {e:#}", self.spec.name)).file(file.path()))
-    }
-
-    fn of_values(&mut self, values: Array, clip: &Clip<'_>) -> Result<EncodedTrack> {
-        let planned = match self.planned.take() {
-            Some(planned) => planned,
-            None => PlannedTrack::of_values(&self.spec, values.clone())?,
-        };
-        self.planned.insert(planned).of_raw(values.into(), &window(clip)?)
+        if self.planned.is_none() {
+            self.planned = Some(PlannedTrack::of_values(&self.spec, values.clone())?);
+        }
+        let planned = self.planned.as_ref().ok_or_else(|| Error::internal("a track without a type"))?;
+        planned.of_raw(values.into(), &window(clip)?)
     }
 }
 

@@ -29,7 +29,7 @@ mod track;
 mod work;
 
 #[doc(hidden)]
-pub use clip_values::ClipValues;
+pub use clip_values::{ClipCell, ClipValues};
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
 pub use options::{IfExists, RunOptions};

@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-
 use crate::cli::output::{self, bytes, count, grouped, printable};
 use crate::cli::table::{self, Row};
-use crate::cli::{Outcome, ProgressArgs, Run};
-use crate::edit::{TrackAdder, TracksReport, remove_tracks};
-use crate::pack::{ArrayFile, ClipValues, TrackSpec};
-use crate::{Clip, Dataset, EncodedTrack, JsonObject};
+use crate::cli::{Failure, Outcome, ProgressArgs, Run, clip_list};
+use crate::edit::{Key, TrackAdder, TracksReport, keys_by_clip, remove_tracks};
+use crate::pack::{ArrayFile, ClipCell, ClipValues, TrackSpec};
+use crate::{Clip, Dataset, EncodedTrack, JsonObject, ProgressFn};
 
 /// Add tracks and attributes to the clips of a data set, or remove them. No frame is read or written.
 #[derive(clap::Args)]
@@ -21,47 +19,41 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    Add(AddArgs),
-    Remove(RemoveArgs),
-}
-
-/// Add tracks and attributes to the clips of a data set, as one more file, in one step.
-///
-/// FILE is an .npz file with an array for each clip, whose name is the number of the clip, counted from 0, or its source. Or it is
-/// a .csv, .tsv or .jsonl table: its column clip or source says which clip a row is for, and its column NAME has what a column of
-/// `vidrec pack --track` has: a list, or a file of values. WORDS are those of `vidrec pack --track`: rate=50, times=T, spans or
-/// frames, and values=A+B, type=f32, unit=us, nan, and column=C for another column of a table. Frames are those of the clip, and
-/// times are on its clock. Not every clip needs values.
-#[derive(clap::Args)]
-struct AddArgs {
-    /// The folder of the data set.
-    dataset: PathBuf,
-    /// A track, such as latents=latents.npz,frames.
-    #[arg(value_name = "NAME=FILE,WORDS", required_unless_present = "fields")]
-    tracks: Vec<String>,
-    /// Attributes from a .csv, .tsv or .jsonl table: each column but clip and source. An empty cell changes nothing.
-    #[arg(long, value_name = "TABLE")]
-    fields: Option<PathBuf>,
-    /// Replace tracks of the same names, and attributes of clips that get another value.
-    #[arg(long)]
-    replace: bool,
-    #[command(flatten)]
-    shown: ShownArgs,
-}
-
-/// Remove tracks and attributes. What was packed stays in its file and is hidden; a file of which nothing is left is removed.
-#[derive(clap::Args)]
-struct RemoveArgs {
-    /// The folder of the data set.
-    dataset: PathBuf,
-    /// Names of tracks.
-    #[arg(value_name = "NAME", required_unless_present = "field")]
-    tracks: Vec<String>,
-    /// The name of an attribute. May be given several times.
-    #[arg(long, value_name = "NAME")]
-    field: Vec<String>,
-    #[command(flatten)]
-    shown: ShownArgs,
+    /// Add tracks and attributes to the clips of a data set, as one more file, in one step.
+    ///
+    /// FILE is an .npz file with an array for each clip, whose name is the number of the clip, counted from 0, or its source. Or it
+    /// is a .csv, .tsv or .jsonl table: its column clip or source says which clips a row is for, and its column NAME has what a
+    /// column of `vidrec pack --track` has: a list, or a file of values. WORDS are those of `vidrec pack --track`: rate=50, times=T,
+    /// spans or frames, and values=A+B, type=f32, unit=us, nan. Frames are those of the clip, and times are on its clock, so words
+    /// about the video change nothing. Not every clip needs values.
+    Add {
+        /// The folder of the data set.
+        dataset: PathBuf,
+        /// A track, such as latents=latents.npz,frames.
+        #[arg(value_name = "NAME=FILE,WORDS", required_unless_present = "fields")]
+        tracks: Vec<String>,
+        /// Attributes from a .csv, .tsv or .jsonl table: each column but clip and source. An empty cell changes nothing.
+        #[arg(long, value_name = "TABLE")]
+        fields: Option<PathBuf>,
+        /// Replace tracks of the same names, and attributes of clips that get another value.
+        #[arg(long)]
+        replace: bool,
+        #[command(flatten)]
+        shown: ShownArgs,
+    },
+    /// Remove tracks and attributes. What was packed stays in its file and is hidden; a file of which nothing is left is removed.
+    Remove {
+        /// The folder of the data set.
+        dataset: PathBuf,
+        /// Names of tracks.
+        #[arg(value_name = "NAME", required_unless_present = "field")]
+        tracks: Vec<String>,
+        /// The name of an attribute. May be given several times.
+        #[arg(long, value_name = "NAME")]
+        field: Vec<String>,
+        #[command(flatten)]
+        shown: ShownArgs,
+    },
 }
 
 #[derive(clap::Args)]
@@ -74,17 +66,14 @@ struct ShownArgs {
 }
 
 pub fn run(args: &Args) -> Run {
-    match &args.command {
-        Command::Add(args) => print(&args.shown, &add(args)?),
-        Command::Remove(args) => {
-            let progress = &mut args.shown.progress.of("clips");
-            print(&args.shown, &remove_tracks(&args.dataset, &args.tracks, &args.field, progress)?)
+    let (shown, report) = match &args.command {
+        Command::Add { dataset, tracks, fields, replace, shown } => {
+            let adder = TrackAdder::open(dataset, *replace)?;
+            (shown, add(adder, tracks, fields.as_deref(), &mut shown.progress.of("clips"))?)
         }
-    }
-}
-
-fn print(shown: &ShownArgs, report: &TracksReport) -> Run {
-    output::print(shown.json, report, render)?;
+        Command::Remove { dataset, tracks, field, shown } => (shown, remove_tracks(dataset, tracks, field)?),
+    };
+    output::print(shown.json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.left_behind))
 }
 
@@ -99,138 +88,75 @@ fn render(r: &TracksReport) -> String {
     text + &r.removed.iter().map(|name| format!("  removed {}\n", printable(name))).collect::<String>()
 }
 
-fn add(args: &AddArgs) -> Result<TracksReport, crate::cli::Failure> {
-    let adder = TrackAdder::open(&args.dataset, args.replace)?;
+fn add(
+    adder: TrackAdder,
+    tracks: &[String],
+    table: Option<&Path>,
+    progress: &mut ProgressFn<'_>,
+) -> Result<TracksReport, Failure> {
     let set = adder.dataset().clone();
-    let mut tracks = args.tracks.iter().map(|track| NewTrack::open(track, &set)).collect::<Result<Vec<_>, _>>()?;
-    let fields = args.fields.as_deref().map(|path| read_fields(path, &set)).transpose()?.unwrap_or_default();
+    let mut tracks = tracks.iter().map(|track| NewTrack::open(track, &set)).collect::<Result<Vec<_>, _>>()?;
+    let attributes = table.map(|path| rows(path, &set, fields)).transpose()?.unwrap_or_default();
     let values = |clip: &Clip<'_>| {
-        let mut found = Vec::new();
-        for track in &mut tracks {
-            found.extend(track.of_clip(clip)?);
-        }
-        Ok((found, fields.get(&clip.ordinal()).cloned().unwrap_or_default()))
+        let found = tracks.iter_mut().filter_map(|track| track.of_clip(clip).transpose());
+        Ok((found.collect::<crate::Result<_>>()?, attributes.get(&clip.ordinal()).cloned().unwrap_or_default()))
     };
-    Ok(adder.add_all(values, &mut args.shown.progress.of("clips"))?)
+    Ok(adder.add_all(values, progress)?)
 }
 
 /// A track to add, and where the values of each clip are.
 struct NewTrack {
     values: ClipValues,
-    source: ValuesFile,
-}
-
-enum ValuesFile {
-    /// The name of the array of each clip.
-    Arrays(ArrayFile, HashMap<u64, String>),
-    /// The line and the cells of each clip.
-    Rows(PathBuf, HashMap<u64, (u64, Map<String, Value>)>),
+    cells: HashMap<u64, ClipCell>,
 }
 
 impl NewTrack {
-    fn open(text: &str, set: &Dataset) -> Result<Self, crate::cli::Failure> {
-        let mut words: Vec<&str> = text.split(',').collect();
-        let column = words.iter().position(|word| word.starts_with("column=")).map(|at| words.remove(at));
-        let mut spec: TrackSpec = words.join(",").parse()?;
-        let path = PathBuf::from(std::mem::take(&mut spec.column));
-        spec.column = column.map_or_else(|| spec.name.clone(), |word| word["column=".len()..].to_owned());
-        let values = ClipValues::new(spec)?;
-        let source = if table::is_table(&path) {
-            let columns: Vec<String> = values.columns().map(str::to_owned).collect();
+    fn open(text: &str, set: &Dataset) -> Result<Self, Failure> {
+        let mut spec: TrackSpec = text.parse()?;
+        let path = PathBuf::from(std::mem::replace(&mut spec.column, spec.name.clone()));
+        if table::is_table(&path) {
             let cells = |row: &Row| {
-                let cell = |column: &String| Some((column.clone(), row.cell(column)?.clone()));
-                Ok((row.line(), columns.iter().filter_map(cell).collect()))
+                let cells = row.cells().map(|(name, value)| (name.to_owned(), value.clone()));
+                ClipCell::Row(row.line, cells.collect())
             };
-            ValuesFile::Rows(path.clone(), rows(&path, set, cells)?)
-        } else {
-            let file = ArrayFile::open(&path)?;
-            let names = file.names()?;
-            let key = |name: &String| match name.parse() {
-                Ok(clip) => ClipKey::Number(clip),
-                Err(_) => ClipKey::Source(name.clone()),
-            };
-            let clips = by_clip(set, names.iter().map(key).zip(names.iter().cloned()).collect());
-            ValuesFile::Arrays(file, clips.map_err(|e| format!("{}: {e}", path.display()))?)
-        };
-        Ok(NewTrack { values, source })
+            let cells = rows(&path, set, cells)?;
+            return Ok(NewTrack { values: ClipValues::new(spec, path, None), cells });
+        }
+        let file = ArrayFile::open(&path)?;
+        let key = |name: &String| name.parse().map_or_else(|_| Key::Source(name.clone()), Key::Clip);
+        let cells = file.names()?.into_iter().map(|name| (key(&name), ClipCell::Array(name))).collect();
+        let cells = by_clip(&path, set, cells)?;
+        Ok(NewTrack { values: ClipValues::new(spec, path, Some(file)), cells })
     }
 
     fn of_clip(&mut self, clip: &Clip<'_>) -> crate::Result<Option<EncodedTrack>> {
-        match &mut self.source {
-            ValuesFile::Arrays(file, names) => {
-                names.get(&clip.ordinal()).map(|name| self.values.of_array(file, name, clip)).transpose()
-            }
-            ValuesFile::Rows(path, rows) => match rows.get(&clip.ordinal()) {
-                Some((line, cells)) => self.values.of_row((path, *line), cells, clip),
-                None => Ok(None),
-            },
-        }
+        self.cells.get(&clip.ordinal()).map_or(Ok(None), |cell| self.values.of_clip(clip, cell))
     }
 }
 
-/// The attributes of clips in a table.
-fn read_fields(path: &Path, set: &Dataset) -> Result<HashMap<u64, JsonObject>, String> {
-    rows(path, set, |row| {
-        let is_key = |name: &str| ["clip", row.source_column()].iter().any(|key| name.eq_ignore_ascii_case(key));
-        let cells = row.cells().filter(|(name, _)| !is_key(name));
-        Ok(JsonObject(cells.map(|(name, value)| (name.to_owned(), value.clone())).collect()))
-    })
-}
-
-/// What names a clip in a file.
-enum ClipKey {
-    Number(u64),
-    Source(String),
+/// The attributes that a row of a table has.
+fn fields(row: &Row) -> JsonObject {
+    let is_key = |name: &str| ["clip", row.source_column()].iter().any(|key| name.eq_ignore_ascii_case(key));
+    let cells = row.cells().filter(|(name, _)| !is_key(name));
+    JsonObject(cells.map(|(name, value)| (name.to_owned(), value.clone())).collect())
 }
 
 /// What the row of each clip has.
-fn rows<T>(path: &Path, set: &Dataset, read: impl Fn(&Row) -> Result<T, String>) -> Result<HashMap<u64, T>, String> {
+fn rows<T: Clone>(path: &Path, set: &Dataset, read: impl Fn(&Row) -> T) -> Result<HashMap<u64, T>, Failure> {
     let mut found = Vec::new();
     table::read(path, &mut |row| {
-        let source = row.text(row.source_column());
-        let key = match (row.clip()?, source) {
-            (Some(clip), source) => {
-                crate::cli::clip_list::check_source(set, clip, source.as_deref())?;
-                ClipKey::Number(clip)
-            }
-            (None, Some(source)) => ClipKey::Source(source),
-            (None, None) => return Err("neither \"source\" nor \"clip\" says which clip".into()),
-        };
-        found.push((key, read(row)?));
+        found.push((clip_list::key(row, set)?, read(row)));
         Ok(())
     })?;
-    by_clip(set, found).map_err(|e| format!("{}: {e}", path.display()))
+    by_clip(path, set, found)
 }
 
-/// The items by the clips that their keys name.
-fn by_clip<T>(set: &Dataset, items: Vec<(ClipKey, T)>) -> Result<HashMap<u64, T>, String> {
-    let (mut by_clip, mut by_source) = (HashMap::new(), HashMap::new());
-    for (key, item) in items {
-        let (twice, name) = match key {
-            ClipKey::Number(clip) if clip >= set.len() => {
-                return Err(format!("there is no clip {clip}: expected less than {}", set.len()));
-            }
-            ClipKey::Number(clip) => (by_clip.insert(clip, item).is_some(), clip.to_string()),
-            ClipKey::Source(source) => (by_source.insert(source.clone(), item).is_some(), source),
-        };
-        if twice {
-            return Err(format!("clip {name:?} occurs twice"));
-        }
+/// The items of a file by the clips that their keys name.
+fn by_clip<T: Clone>(path: &Path, set: &Dataset, items: Vec<(Key, T)>) -> Result<HashMap<u64, T>, Failure> {
+    let keys: Vec<&Key> = items.iter().map(|(key, _)| key).collect();
+    let (clips, not_found) = keys_by_clip(set, &keys).map_err(|e| e.file(path))?;
+    if let Some(name) = not_found.first() {
+        return Err(format!("{}: the data set does not have {}", path.display(), printable(name)).into());
     }
-    let mut named = HashMap::new();
-    for clip in if by_source.is_empty() { 0..0 } else { 0..set.len() } {
-        let source = set.clip(clip).and_then(|clip| clip.source()).map_err(|e| e.to_string())?;
-        if let Some(item) = by_source.remove(&source) {
-            named.insert(source, clip);
-            if by_clip.insert(clip, item).is_some() {
-                return Err(format!("clip {clip} occurs twice"));
-            }
-        } else if let Some(first) = named.get(&source) {
-            return Err(format!("clips {first} and {clip} have the source {source:?}: name them by their numbers"));
-        }
-    }
-    match by_source.into_keys().min() {
-        None => Ok(by_clip),
-        Some(source) => Err(format!("no clip has the source {source:?}")),
-    }
+    Ok(clips.into_iter().map(|(clip, place)| (clip, items[place].1.clone())).collect())
 }

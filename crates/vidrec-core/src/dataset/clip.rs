@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::dataset::Shard;
-use crate::dataset::added::attributes_of;
 use crate::dataset::records::{prove_jpeg, record_range, request_ranges};
 use crate::dataset::shard::StoredFrame;
 use crate::dataset::writer::ClipInfo;
@@ -116,7 +115,7 @@ impl<'a> Clip<'a> {
     ///
     /// See [`source`](Self::source).
     pub fn attributes_json(&self) -> Result<String> {
-        if self.shard.added.attributes.is_some() {
+        if !self.shard.added.is_empty() {
             return Ok(self.attributes()?.to_string());
         }
         let [.., attributes] = self.strings()?;
@@ -130,14 +129,11 @@ impl<'a> Clip<'a> {
     /// See [`source`](Self::source). It is also an error if the text is not a JSON object (rule `clip-attributes`).
     pub fn attributes(&self) -> Result<JsonObject> {
         let [.., text] = self.strings()?;
-        let mut attributes = attributes_of(&text).map_err(|e| self.in_entry(e))?;
+        let stored = if text.is_empty() { Ok(JsonObject::default()) } else { serde_json::from_str(&text) };
+        let wrong = Error::format("clip-attributes", "the attributes are not a JSON object");
+        let mut attributes = stored.map_err(|e| self.in_entry(wrong.found(e)))?;
         attributes.merge(self.added_attributes()?);
         Ok(attributes)
-    }
-
-    /// The attributes that the clip got after it was packed. A null stands for one that was removed.
-    pub(crate) fn added_attributes(&self) -> Result<JsonObject> {
-        self.shard.added.attributes(self.stored).map_err(|e| e.in_clip(self.ordinal))
     }
 
     /// Returns the description of the clip, as a [`Writer`](crate::dataset::writer::Writer) takes it.

@@ -343,9 +343,9 @@ impl Dataset {
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(|slot| slot.json().clone()).collect();
         let (none, mut seen) = (Meta::default(), HashSet::new());
-        let of_shard = |slot: &Arc<LazyShard>| slot.added_files();
-        let added = self.0.shards.iter().flat_map(of_shard).filter(|file| seen.insert(file.file.clone()));
-        DatasetJson::new(self.meta().unwrap_or(&none), shards).with_added_files(added.collect::<Vec<_>>())
+        let added = self.0.shards.iter().flat_map(|slot| &slot.files.added).map(|clips| &clips.listed);
+        let added = added.filter(|file| seen.insert(&file.file)).cloned();
+        DatasetJson::new(self.meta().unwrap_or(&none), shards).with_added_files(added)
     }
 
     /// Paths of the record files, in order of the clips.
@@ -429,7 +429,7 @@ impl Dataset {
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.shards.iter().flat_map(|slot| {
             let tracks = slot.opened().and_then(|shard| shard.tracks.as_ref());
-            let tracks = tracks.into_iter().chain(slot.files.added.files().map(|clips| &*clips.file));
+            let tracks = tracks.into_iter().chain(slot.files.added.iter().map(|clips| &*clips.file));
             [&*slot.files.index, slot.record_path()].into_iter().chain(tracks.map(|file| file.path.as_path()))
         })
     }

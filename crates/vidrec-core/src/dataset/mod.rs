@@ -18,7 +18,7 @@ mod track;
 mod track_file;
 mod track_stats;
 
-pub use added::{Added, AddedFiles};
+pub use added::AddedClips;
 pub use clip::{Clip, Frame, different_clocks};
 pub use data_set::{Dataset, Fingerprint};
 pub use index::{Index, proven_bytes};

@@ -34,11 +34,7 @@ impl Dataset {
             let shard = self.shard(*at)?;
             let wanted = shard.index.sections.iter().filter(|section| tables.contains(&section.id));
             let ranges: Vec<_> = wanted.filter_map(|section| Some(section.offset..section.end()?)).collect();
-            shard.index_bytes.prefetch(&ranges)?;
-            match &shard.added.attributes {
-                Some(clips) if tables.contains(&SectionId::STRINGS) => clips.file.prefetch_all(),
-                _ => Ok(()),
-            }
+            shard.index_bytes.prefetch(&ranges)
         })
     }
 
@@ -72,9 +68,6 @@ impl Shard {
             if strings {
                 parts.extend(self.index.string_ranges(&entry));
             }
-        }
-        if let Some(added) = self.added.attributes.as_ref().filter(|_| strings) {
-            added.file.prefetch(&clips.iter().map(|clip| added.first + clip).collect::<Vec<_>>())?;
         }
         self.index_bytes.prefetch(&parts)
     }

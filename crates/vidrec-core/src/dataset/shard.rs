@@ -5,17 +5,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::dataset::added::AddedClips;
 use crate::dataset::listing::{ShardFiles, of_web_page};
 use crate::dataset::records::{loaded, prove_binding, prove_jpeg, proven, proven_slices, record_range};
-use crate::dataset::{Added, Index, Source, TrackFile};
+use crate::dataset::{AddedClips, Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
-use vidrec_format::track::schema::TrackSchema;
+use vidrec_format::track::schema::{ATTRIBUTES, TrackSchema};
 use vidrec_format::{
-    AddedClipsJson, AddedFileJson, AddedJson, ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint,
-    RecordHeader, Result, ShardJson, TrackFileJson, data_binding, file_name, recordio,
+    ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
+    TrackFileJson, data_binding, file_name, recordio,
 };
 
 /// The length of the end of a remote index that the first request after the head fetches. Usually it contains all
@@ -37,8 +36,8 @@ pub struct Shard {
     pub index: Index,
     /// The track file, if there is one.
     pub tracks: Option<TrackFile>,
-    /// What its clips got after they were packed.
-    pub added: Added,
+    /// Its clips in track files that were added, in the order in which these were added.
+    pub added: Vec<AddedClips>,
     /// The description of the shard that belongs in `dataset.json`.
     pub json: ShardJson,
 }
@@ -132,21 +131,21 @@ impl Shard {
 
     /// The files with tracks of its clips, the newest first, and the ordinal in each of the shard's first clip.
     pub fn track_files(&self) -> impl Iterator<Item = (&TrackFile, u64)> {
-        let added = self.added.tracks.iter().rev().map(|clips| (&*clips.file, clips.first));
+        let added = self.added.iter().rev().map(|clips| (&*clips.file, clips.first));
         added.chain(self.tracks.iter().map(|file| (file, 0)))
     }
 
     /// Opens all track files.
     pub fn open_tracks(&self) -> Result<()> {
-        let added = self.added.files().map(|clips| &*clips.file);
-        self.tracks.iter().chain(added).try_for_each(|file| file.open().map(drop))
+        self.track_files().try_for_each(|(file, _)| file.open().map(drop))
     }
 
     /// Whether clips have the track of this name in file `place` of [`track_files`](Self::track_files): no newer file has one
     /// of the name, and it was not removed. All these files are open.
     pub fn shows(&self, place: usize, name: &str) -> bool {
         let has = |(file, _): (&TrackFile, u64)| file.opened().is_some_and(|schema| schema.number(name).is_some());
-        !self.added.hidden.iter().any(|hidden| hidden == name) && !self.track_files().take(place).any(has)
+        !self.json.added.iter().flat_map(|added| &added.hidden).any(|hidden| hidden == name)
+            && !self.track_files().take(place).any(has)
     }
 
     /// The tracks that its clips can have, each with the path of its file. None unless all track files are open.
@@ -155,7 +154,8 @@ impl Shard {
         let schemas = schemas.collect::<Option<Vec<_>>>().unwrap_or_default();
         let mut found = Vec::new();
         for (place, (path, schema)) in schemas.into_iter().enumerate().rev() {
-            let tracks = schema.tracks().iter().filter(|track| self.shows(place, &track.name));
+            let tracks =
+                schema.tracks().iter().filter(|track| track.name != ATTRIBUTES && self.shows(place, &track.name));
             found.extend(tracks.map(|track| (path, track)));
         }
         found
@@ -196,8 +196,7 @@ impl Shard {
     /// Returns an error unless everything that was read so far was in the files, rather than zeros in place of lost
     /// pages.
     pub fn prove_whole(&self) -> Result<()> {
-        let added = self.added.files().map(|clips| &*clips.file);
-        let tracks = self.tracks.iter().chain(added).find(|tracks| tracks.lost() > 0);
+        let tracks = self.track_files().map(|(file, _)| file).find(|tracks| tracks.lost() > 0);
         match (self.index_bytes.lost(), self.records.lost()) {
             (0, 0) => tracks.map_or(Ok(()), |tracks| Err(map::lost(&tracks.path))),
             (0, _) => Err(map::lost(&self.record_path)),
@@ -321,15 +320,6 @@ impl LazyShard {
     /// The description of the shard that belongs in `dataset.json`.
     pub fn json(&self) -> &ShardJson {
         self.shard.get().map_or(&self.listed, |shard| &shard.json)
-    }
-
-    /// The descriptions in `dataset.json` of the files that its clips got.
-    pub fn added_files(&self) -> Vec<AddedFileJson> {
-        let places = self.json().added.iter().flat_map(AddedJson::places).zip(self.files.added.files());
-        let describe = |(place, clips): (&AddedClipsJson, &AddedClips)| {
-            AddedFileJson::new(place.file.clone(), &clips.file.binding, clips.file.clips)
-        };
-        places.map(describe).collect()
     }
 
     /// SHA-256 of the record file; zeros if `dataset.json` lists none, and the shard is not open.

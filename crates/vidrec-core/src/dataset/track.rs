@@ -11,8 +11,8 @@ use crate::store::remote::RemoteFile;
 use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
-use vidrec_format::track::schema::{Schema, TrackSchema, TrackTiming};
-use vidrec_format::{Error, Result};
+use vidrec_format::track::schema::{ATTRIBUTES, Schema, TrackSchema, TrackTiming};
+use vidrec_format::{Error, JsonObject, Result};
 
 /// All tracks of a clip, read once.
 ///
@@ -102,24 +102,32 @@ impl<'a> Clip<'a> {
         ClipTracks::read(*self, is_needed).map_err(|e| e.in_clip(self.ordinal))
     }
 
+    /// The attributes that the clip got after it was packed. A null stands for one that was removed.
+    pub(crate) fn added_attributes(&self) -> Result<JsonObject> {
+        if self.shard.added.is_empty() {
+            return Ok(JsonObject::default());
+        }
+        let Some(track) = self.track(ATTRIBUTES)? else { return Ok(JsonObject::default()) };
+        let attributes = attributes_of(&track.payload());
+        attributes.map_err(|e| e.in_clip(self.ordinal).file(&track.file.path))
+    }
+
     /// The places of a remote clip's tracks, of the files that have one that is needed.
     pub(crate) fn remote_tracks(
         &self,
         is_needed: impl Fn(&str) -> bool,
     ) -> Result<Vec<(&'a Arc<RemoteFile>, Range<u64>)>> {
-        let mut places = Vec::new();
-        for (file, is_needed, clip) in self.track_files(is_needed)? {
-            places.extend(if is_needed { file.remote_block(clip)? } else { None });
-        }
-        Ok(places)
+        let files = self.track_files(is_needed)?.into_iter();
+        files.filter_map(|(file, clip)| file.remote_block(clip?).transpose()).collect()
     }
 
-    /// The clip's track files, the newest first; whether each has a track that is needed; and the ordinal of the clip there.
-    fn track_files(&self, is_needed: impl Fn(&str) -> bool) -> Result<Vec<(&'a TrackFile, bool, u64)>> {
+    /// The clip's track files, the newest first, and of those with a track that is needed the ordinal of the clip there.
+    fn track_files(&self, is_needed: impl Fn(&str) -> bool) -> Result<Vec<(&'a TrackFile, Option<u64>)>> {
         let mut files = Vec::new();
         for (place, (file, first)) in self.shard.track_files().enumerate() {
             let mut names = file.open()?.schema.tracks().iter().map(|track| &track.name);
-            files.push((file, names.any(|name| is_needed(name) && self.shard.shows(place, name)), first + self.stored));
+            let is_needed = names.any(|name| is_needed(name) && self.shard.shows(place, name));
+            files.push((file, is_needed.then_some(first + self.stored)));
         }
         Ok(files)
     }
@@ -135,9 +143,8 @@ impl<'a> Clip<'a> {
 
 impl<'a> ClipTracks<'a> {
     fn read(clip: Clip<'a>, is_needed: impl Fn(&str) -> bool) -> Result<Self> {
-        let read = |(file, is_needed, clip): (&'a TrackFile, bool, u64)| {
-            let block = if is_needed { file.block(clip)? } else { None };
-            Ok((file, block.map(Arc::new)))
+        let read = |(file, clip): (&'a TrackFile, Option<u64>)| {
+            Ok((file, clip.map_or(Ok(None), |clip| file.block(clip))?.map(Arc::new)))
         };
         let found = clip.track_files(is_needed)?.into_iter().map(read).collect::<Result<_>>()?;
         Ok(ClipTracks { clip, found })
@@ -151,7 +158,7 @@ impl<'a> ClipTracks<'a> {
             let tracks = file.opened().map(Schema::tracks).unwrap_or_default();
             let entries = block.iter().flat_map(|block| &block.entries);
             let of_file = entries.filter_map(|entry| Some(tracks.get(entry.track as usize)?.name.as_str()));
-            names.extend(of_file.filter(|name| self.clip.shard.shows(place, name)));
+            names.extend(of_file.filter(|name| *name != ATTRIBUTES && self.clip.shard.shows(place, name)));
         }
         names.into_iter()
     }
@@ -353,6 +360,13 @@ impl<'a> TrackView<'a> {
     pub(crate) fn prove_still_there(&self) -> Result<()> {
         if self.file.lost() > 0 { self.prove() } else { Ok(()) }
     }
+}
+
+/// The attributes of a clip that a track of an added file holds.
+pub(super) fn attributes_of(track: &Payload<'_>) -> Result<JsonObject> {
+    let text = track.text(0).filter(|_| track.facts.count == 1).unwrap_or_default();
+    let wrong = Error::format("clip-attributes", "the added attributes of a clip are not one JSON object");
+    serde_json::from_str(&text).map_err(|e| wrong.found(e))
 }
 
 /// Converts `seconds / per` seconds to nanoseconds, rounded to the nearest.

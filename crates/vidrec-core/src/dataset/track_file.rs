@@ -31,8 +31,6 @@ pub struct TrackFile {
     pub binding: DataBinding,
     /// Number of clips in it.
     pub clips: u64,
-    /// Whether its texts are attributes of clips. They stay in memory, as those of an index do.
-    pub has_attributes: bool,
     source: Source,
     opened: OnceLock<OpenTracks>,
 }
@@ -56,12 +54,7 @@ pub struct Block<'a> {
 impl TrackFile {
     /// The track file at `path`. It is opened when it is first used.
     pub fn new(path: PathBuf, binding: DataBinding, clips: u64, source: &Source) -> Self {
-        TrackFile { path, binding, clips, has_attributes: false, source: source.clone(), opened: OnceLock::new() }
-    }
-
-    /// The same file, whose texts are attributes of clips.
-    pub fn with_attributes(self) -> Self {
-        TrackFile { has_attributes: true, ..self }
+        TrackFile { path, binding, clips, source: source.clone(), opened: OnceLock::new() }
     }
 
     /// Opens the file, and checks in constant time that it is the one that the index names.
@@ -84,8 +77,7 @@ impl TrackFile {
         self.opened.get().map_or(0, |opened| opened.records.lost())
     }
 
-    /// Names the file in an error.
-    pub fn named(&self, e: Error) -> Error {
+    fn named(&self, e: Error) -> Error {
         match e.path() {
             Some(_) => e,
             None if self.lost() > 0 => map::lost(&self.path),
@@ -166,22 +158,6 @@ impl TrackFile {
         block.or_else(|_| self.read_block(opened, ordinal, entry, range.clone())).map(Some)
     }
 
-    /// Fetches the whole file, if it is remote. It stays in memory.
-    pub fn prefetch_all(&self) -> Result<()> {
-        let records = &self.open()?.records;
-        records.prefetch(&[0..records.len()])
-    }
-
-    /// Fetches the tracks of some clips, if the file is remote. They stay in memory.
-    pub fn prefetch(&self, clips: &[u64]) -> Result<()> {
-        let opened = self.open()?;
-        let at = |clip: u64| opened.footer.table_offset + clip * file::TABLE_ENTRY_BYTES as u64;
-        opened.records.prefetch(&clips.iter().map(|&clip| at(clip)..at(clip + 1)).collect::<Vec<_>>())?;
-        let blocks = clips.iter().map(|&clip| self.entry(clip)?.range(opened.footer.table_offset));
-        let blocks = blocks.collect::<Result<Vec<_>>>()?;
-        opened.records.prefetch(&blocks.into_iter().flatten().collect::<Vec<_>>())
-    }
-
     /// The location of the tracks of clip `ordinal` of the shard, if they are remote.
     pub fn remote_block(&self, ordinal: u64) -> Result<Option<(&Arc<RemoteFile>, Range<u64>)>> {
         let opened = self.open()?;
@@ -198,7 +174,6 @@ impl TrackFile {
         range: Range<u64>,
     ) -> Result<Block<'a>> {
         let bytes = match opened.records.bytes() {
-            None if self.has_attributes => part(&*opened.records, range.clone()).map_err(|e| self.named(e))?,
             Some(_) => Cow::Borrowed(opened.records.slice(range.clone())?.unwrap_or_default()),
             None => {
                 let mut buffer = Vec::new();

@@ -47,5 +47,5 @@ pub(crate) use plan::draws_per_video;
 pub use plan::{EditOptions, EditReport};
 pub use selection::{ClipList, Selection, subset_clips};
 pub use split::{KeepTogether, RatioSplit, split, split_clips};
-pub use subset::{Change, Changes, Key, subset};
+pub use subset::{Change, Changes, Key, keys_by_clip, subset};
 pub use tracks::{TrackAdder, TracksReport, remove_tracks};

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::dataset::added::attributes_schema;
-use crate::dataset::writer::{EncodedTrack, Track, TrackFileWriter, TrackTimes, TrackValues, lock_existing};
-use crate::dataset::{Clip, Dataset, Io, Shard, Source, listing};
+use crate::dataset::writer::{
+    EncodedTrack, Track, TrackFileWriter, TrackTimes, TrackValues, lock_existing, numbered, replaceable,
+};
+use crate::dataset::{Clip, Dataset, Io, Source, listing};
 use crate::progress::{Counter, ProgressFn};
-use crate::store::disk::publication::{Replaced, Staged};
-use crate::store::disk::{FolderLock, Temporary};
+use crate::store::disk::FolderLock;
+use crate::store::disk::publication::Staged;
 use vidrec_format::track::directory::NewTrack;
-use vidrec_format::track::schema::{Schema, TrackSchema};
+use vidrec_format::track::schema::{ATTRIBUTES, Schema};
 use vidrec_format::{
-    AddedClipsJson, AddedFileJson, AddedJson, DatasetJson, Error, FileName, JsonObject, Result, limits,
+    AddedClipsJson, AddedFileJson, AddedJson, DataBinding, DatasetJson, Error, FileKind, FileName, JsonObject, Result,
+    data_binding, file_name, limits,
 };
 
 /// Adds tracks and attributes to the clips of a data set, as one more track file, and leaves the other files as they are.
@@ -98,9 +100,6 @@ impl TrackAdder {
         let dir = path.as_ref().to_owned();
         let (lock, listing) = lock_existing(&dir)?;
         let set = Dataset::open(&dir)?;
-        if set.len() > limits::MAX_ORDINALS {
-            return Err(Error::limit("the data set has too many clips for one track file").file(&dir));
-        }
         let failures = listing::read(&listing, &Source::Local(Io::Map))?.failures;
         let before = DatasetJson { failures, packed_from: None, ..set.to_json() };
         let taken = if replace { Vec::new() } else { set.tracks()? };
@@ -158,17 +157,10 @@ impl TrackAdder {
 
     fn push_tracks(&mut self, tracks: &[EncodedTrack]) -> Result<()> {
         if let Some(track) = tracks.iter().find(|track| self.taken.contains(&track.schema.name)) {
-            return Err(self.is_there("track", &track.schema.name));
+            return Err(self.is_there("a track", &track.schema.name));
         }
-        let mut new = Vec::new();
-        for track in tracks {
-            new.push(NewTrack::of(self.schema.join(&track.schema)?, &track.payload()));
-        }
-        new.sort_unstable_by_key(|track| track.number);
-        if let Some(two) = new.windows(2).find(|two| two[0].number == two[1].number) {
-            let name = &self.schema.tracks()[two[0].number as usize].name;
-            return Err(Error::usage(format!("two tracks have the name \"{name}\"")));
-        }
+        tracks.iter().try_for_each(|track| self.schema.join(&track.schema).map(drop))?;
+        let new = numbered(&self.schema, &tracks.iter().map(EncodedTrack::payload).collect::<Vec<_>>())?;
         if self.tracks.is_none() && !new.is_empty() {
             self.tracks = Some(TrackFileWriter::create(&self.dir.join("tracks.vtrk"), self.report.clips)?);
         }
@@ -182,15 +174,9 @@ impl TrackAdder {
         let clip = self.next_clip()?;
         let mut added = clip.added_attributes()?;
         if !new.is_empty() {
-            let mut all = clip.attributes()?;
-            if let Some(name) = new.names().find(|name| !self.replace && all.contains(name)) {
-                return Err(self.is_there("attribute", name));
-            }
-            all.merge(new.clone());
-            let text = clip.source()?.len() + clip.class()?.len() + all.to_string().len();
-            if text as u64 > limits::MAX_CLIP_TEXT_BYTES {
-                let e = Error::limit("the source, class and attributes of a clip are too long together");
-                return Err(e.expected(format!("at most {} bytes", limits::MAX_CLIP_TEXT_BYTES)).found(text));
+            let there = clip.attributes()?;
+            if let Some(name) = new.names().find(|name| !self.replace && there.contains(name)) {
+                return Err(self.is_there("an attribute", name));
             }
             added.0.extend(new.0.clone());
         }
@@ -206,11 +192,8 @@ impl TrackAdder {
     }
 
     fn is_there(&self, what: &str, name: &str) -> Error {
-        let e = Error::usage(format!(
-            "there is already {} \"{name}\"",
-            if what == "track" { "a track" } else { "an attribute" }
-        ));
-        e.file(&self.dir).help("choose another name, or replace it: --replace, in Python replace=True")
+        let e = Error::usage(format!("there is already {what} \"{name}\"")).file(&self.dir);
+        e.help("choose another name, or replace it: --replace, in Python replace=True")
     }
 
     /// Publishes the data set with what was added.
@@ -220,13 +203,10 @@ impl TrackAdder {
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage): not all clips had their turn, or nothing was added. After an error,
     /// the data set is unchanged.
     pub fn finish(self) -> Result<TracksReport> {
-        if self.report.clips < self.set.len() {
-            let e = Error::usage("there are fewer values than clips").file(&self.dir);
-            return Err(e.expected(self.set.len()).found(self.report.clips));
-        }
         let mut files = self.tracks.iter().chain(&self.attributes);
-        if files.any(|file| file.clips() != self.report.clips) {
-            return Err(Error::usage("an earlier call failed, so that the values of clips are not complete"));
+        if self.report.clips < self.set.len() || files.any(|file| file.clips() != self.report.clips) {
+            let e = Error::usage("not all clips had their turn, or an earlier call failed").file(&self.dir);
+            return Err(e.expected(self.set.len()).found(self.report.clips));
         }
         if self.tracks.is_none() && self.attributes.is_none() {
             return Err(Error::usage("nothing to add: no clip has a value").file(&self.dir));
@@ -236,63 +216,57 @@ impl TrackAdder {
 
     fn publish(self, hidden: &[String]) -> Result<TracksReport> {
         let TrackAdder { dir, set, before, schema, tracks, attributes, report, lock, .. } = self;
-        let mut names = names_of_files(&set)?;
-        let replaced = Replaced {
-            files: before.file_names().cloned().collect(),
-            removable: before.file_names().filter(|name| name.is_given()).cloned().collect(),
-        };
-        let mut of_attributes = Schema::default();
-        of_attributes.join(&attributes_schema())?;
-        let tracks = tracks.map(|file| finished(file, &schema)).transpose()?;
-        let attributes = attributes.map(|file| finished(file, &of_attributes)).transpose()?;
-        names.extend(tracks.iter().map(|(_, new)| (new.file.clone(), names_in(schema.tracks()))));
+        let old = set.shards()?.into_iter().flat_map(|shard| &shard.added);
+        let old = old.map(|clips| Ok((clips.listed.file.clone(), clips.file.open()?.schema.clone())));
+        let mut schemas = old.collect::<Result<HashMap<_, _>>>()?;
+        let mut new = Vec::new();
+        for (file, schema) in [(tracks, schema.clone()), (attributes, Schema::of_attributes())] {
+            let Some(file) = file else { continue };
+            let clips = file.clips();
+            let (file, DataBinding { length, sha256, edge_crc32 }) = file.finish(&schema)?;
+            let name = FileName::with_digest(file_name::ADDED, &sha256, FileKind::Tracks);
+            schemas.insert(name.clone(), schema);
+            let sha256 = data_binding::hex(&sha256);
+            new.push((file, AddedFileJson { file: name, clips, bytes: length, sha256, edge_crc32 }));
+        }
         let (mut json, mut first_clip) = (before, 0);
-        for (shard, open) in json.shards.iter_mut().zip(set.shards()?) {
-            let place = |new: &(_, AddedFileJson)| AddedClipsJson { file: new.1.file.clone(), first_clip };
+        for shard in &mut json.shards {
+            let place = |(_, new): &(_, AddedFileJson)| AddedClipsJson { file: new.file.clone(), first_clip };
             let mut added = shard.added.take().unwrap_or_default();
-            added.tracks.extend(tracks.as_ref().map(place));
-            added.attributes = attributes.as_ref().map(place).or(added.attributes);
+            added.tracks.extend(new.iter().map(place));
             added.hidden.retain(|name| schema.number(name).is_none());
             added.hidden.extend(hidden.iter().cloned());
-            shard.added = Some(settled(added, open, &names)).filter(|added| !added.is_empty());
+            shard.added = Some(without_replaced(added, &schemas)).filter(|added| *added != AddedJson::default());
             first_clip += shard.clips;
         }
-        let new: Vec<_> = tracks.into_iter().chain(attributes).collect();
         let old = std::mem::take(&mut json.added_files);
         let is_new = |old: &AddedFileJson| new.iter().any(|(_, new)| new.file == old.file);
         let old = old.into_iter().filter(|old| !is_new(old));
         let json = json.with_added_files(old.chain(new.iter().map(|(_, new)| new.clone())).collect::<Vec<_>>());
         let bytes = new.iter().map(|(_, new)| new.bytes).sum();
         let files = new.into_iter().map(|(file, new)| (file, new.file)).collect();
-        let staged = Staged::new(&dir, lock, files, &json.to_bytes(), replaced.but_for(&json))?;
+        let staged = Staged::new(&dir, lock, files, &json.to_bytes(), replaceable(&dir, true)?.but_for(&json))?;
         let (output, clips, left_behind) = (dir.display().to_string(), json.clips, staged.publish()?);
         Ok(TracksReport { output, clips, bytes, removed: hidden.to_vec(), left_behind, ..report })
     }
 }
 
 /// Removes tracks and attributes from the clips of the data set in the folder `path`. What was packed stays in its file, and
-/// is hidden; added files that no clip needs any more are removed. An item of `progress` is a clip.
+/// is hidden; added files that no clip needs any more are removed.
 ///
 /// # Errors
 ///
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): the data set has no such track, or no clip has such an attribute.
 /// Otherwise as [`TrackAdder::open`].
-pub fn remove_tracks(
-    path: impl AsRef<Path>,
-    tracks: &[String],
-    attributes: &[String],
-    progress: &mut ProgressFn<'_>,
-) -> Result<TracksReport> {
+pub fn remove_tracks(path: impl AsRef<Path>, tracks: &[String], attributes: &[String]) -> Result<TracksReport> {
     let mut adder = TrackAdder::open(path, true)?;
     let known: Vec<String> = adder.set.tracks()?.into_iter().map(|track| track.name).collect();
     let mut seen: HashSet<&String> = HashSet::new();
-    let mut counter = Counter::new(Some(adder.set.len()), progress);
     for clip in 0..if attributes.is_empty() { 0 } else { adder.set.len() } {
         let has = adder.set.clip(clip)?.attributes()?;
         let found: Vec<&String> = attributes.iter().filter(|name| has.contains(name)).collect();
         seen.extend(&found);
         adder.add_encoded(&[], &JsonObject(found.into_iter().map(|name| (name.clone(), ().into())).collect()))?;
-        counter.add(0, 0)?;
     }
     let mut missing = tracks.iter().filter(|name| !known.contains(name));
     if let Some(name) = missing.next().or_else(|| attributes.iter().find(|name| !seen.contains(name))) {
@@ -304,51 +278,16 @@ pub fn remove_tracks(
     Ok(report)
 }
 
-/// Names of tracks.
-type Names = HashSet<String>;
-
-fn names_in(tracks: &[TrackSchema]) -> Names {
-    tracks.iter().map(|track| track.name.clone()).collect()
-}
-
-/// The names of the tracks in each added file.
-fn names_of_files(set: &Dataset) -> Result<HashMap<FileName, Names>> {
-    let mut names = HashMap::new();
-    for shard in set.shards()? {
-        let places = shard.json.added.iter().flat_map(|added| &added.tracks);
-        for (place, clips) in places.zip(&shard.added.tracks) {
-            names.insert(place.file.clone(), names_in(clips.file.open()?.schema.tracks()));
-        }
-    }
-    Ok(names)
-}
-
-/// The same for readers, without files and names that say nothing more. `names` has those of each file.
-fn settled(mut added: AddedJson, shard: &Shard, names: &HashMap<FileName, Names>) -> AddedJson {
-    let mut newer: Names = added.hidden.iter().cloned().collect();
-    let mut needed = Vec::new();
-    for place in added.tracks.into_iter().rev() {
-        let of_file = names.get(&place.file).cloned().unwrap_or_default();
-        if !of_file.is_subset(&newer) {
-            newer.extend(of_file);
-            needed.push(place);
-        }
-    }
-    needed.reverse();
-    let own = shard.tracks.iter().filter_map(|file| file.opened());
-    let own: Names = own.flat_map(|schema| names_in(schema.tracks())).collect();
-    let is_in =
-        |place: &AddedClipsJson, name: &String| names.get(&place.file).is_some_and(|names| names.contains(name));
-    added.hidden.retain(|name| own.contains(name) || needed.iter().any(|place| is_in(place, name)));
-    AddedJson { tracks: needed, ..added }
-}
-
-/// Syncs a new file to the disk, under a temporary name.
-fn finished(file: TrackFileWriter, schema: &Schema) -> Result<(Temporary, AddedFileJson)> {
-    let clips = file.clips();
-    let (file, binding) = file.finish(schema)?;
-    let name = FileName::of_added_tracks(&binding.sha256);
-    Ok((file, AddedFileJson::new(name, &binding, clips)))
+/// The same for readers, without the files of which all tracks are hidden or in newer files. `schemas` are those of all files.
+fn without_replaced(added: AddedJson, schemas: &HashMap<FileName, Schema>) -> AddedJson {
+    let mut gone: HashSet<String> = added.hidden.iter().cloned().collect();
+    let is_needed = |place: &AddedClipsJson| {
+        let tracks = schemas.get(&place.file).map(Schema::tracks).unwrap_or_default();
+        tracks.iter().filter(|track| gone.insert(track.name.clone())).count() > 0
+    };
+    let mut tracks: Vec<_> = added.tracks.into_iter().rev().filter(is_needed).collect();
+    tracks.reverse();
+    AddedJson { tracks, ..added }
 }
 
 /// Appends the added attributes of a clip.
@@ -356,8 +295,13 @@ fn write_attributes(file: &mut TrackFileWriter, attributes: &JsonObject) -> Resu
     if attributes.is_empty() {
         return file.push(&[]);
     }
-    let values = TrackValues::Texts(vec![attributes.to_string()]);
-    let name = attributes_schema().name;
-    let text = Track { name, values, times: TrackTimes::Times(vec![0]), ..Track::default() }.encode(0)?;
+    let text = attributes.to_string();
+    if text.len() as u64 > limits::MAX_CLIP_TEXT_BYTES {
+        let e = Error::limit("the attributes of a clip are too long");
+        return Err(e.expected(format!("at most {} bytes", limits::MAX_CLIP_TEXT_BYTES)).found(text.len()));
+    }
+    let values = TrackValues::Texts(vec![text]);
+    let text =
+        Track { name: ATTRIBUTES.into(), values, times: TrackTimes::Times(vec![0]), ..Track::default() }.encode(0)?;
     file.push(&[NewTrack::of(0, &text.payload())])
 }

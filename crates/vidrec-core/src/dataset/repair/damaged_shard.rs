@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::listing::{Listing, ShardFiles};
 use crate::dataset::shard::beside;
-use crate::dataset::{Added, Index, Io, Source, listing, proven_bytes};
+use crate::dataset::{AddedClips, Index, Io, Source, listing, proven_bytes};
 use crate::store::disk::map::MappedFile;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::header::Header;
@@ -28,8 +28,8 @@ pub(super) struct DamagedShard {
     pub fault: Option<String>,
     /// The track file, if there is or was one.
     pub tracks: Option<PathBuf>,
-    /// What its clips got after they were packed.
-    pub added: Added,
+    /// Its clips in track files that were added.
+    pub added: Vec<AddedClips>,
     /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
 }
@@ -173,7 +173,7 @@ fn by_name(folder: &Path, there: &[FileName]) -> Result<Vec<ShardFiles>> {
             index,
             record: only(FileKind::Records)?,
             tracks: only(FileKind::Tracks)?,
-            added: Added::default(),
+            added: Vec::new(),
             listed: None,
         })
     };

@@ -2,97 +2,77 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::damaged_shard::{DamagedShard, open};
-use super::salvage::{Losses, SavedClip};
-use crate::dataset::added::{Added, AddedClips};
+use super::salvage::SavedClip;
+use crate::dataset::track::attributes_of;
 use crate::dataset::track_file::Block;
 use crate::dataset::{Io, Source, TrackFile};
 use vidrec_format::data_binding::edge_crc32;
 use vidrec_format::track::payload::Payload;
+use vidrec_format::track::schema::ATTRIBUTES;
 use vidrec_format::{DataBinding, Result};
 
-/// The track files of a shard, of which any may be damaged or missing.
-pub(super) struct DamagedTracks {
-    own: Option<TrackFile>,
-    added: Added,
-}
+/// The track files of a shard, of which any may be damaged or missing, the newest first, and the ordinal in each of the
+/// shard's first clip.
+pub(super) struct DamagedTracks(Vec<(TrackFile, u64)>);
 
 /// The tracks of a clip in each file, as far as they are left.
 pub(super) type Blocks<'a> = Vec<Result<Option<Block<'a>>>>;
 
-/// The file at `path`. Each track has a checksum, so nothing depends on those of the file.
-fn unproven(path: &Path, clips: u64) -> Result<TrackFile> {
-    let bytes = open(path)?;
-    let bytes = bytes.as_deref().unwrap_or_default();
-    let binding = DataBinding { length: bytes.len() as u64, sha256: [0; 32], edge_crc32: edge_crc32(bytes) };
-    Ok(TrackFile::new(path.to_owned(), binding, clips, &Source::Local(Io::Map)))
-}
-
 impl DamagedTracks {
     /// Those of a shard of `clips` clips.
     pub fn of(shard: &DamagedShard, clips: u64) -> Result<Self> {
-        let unproven_clips = |AddedClips { file, first }: &AddedClips| {
-            Ok(AddedClips { file: Arc::new(unproven(&file.path, file.clips)?), first: *first })
+        let added = shard.added.iter().rev().map(|of| (of.file.path.as_path(), of.listed.clips, of.first));
+        let files = added.chain(shard.tracks.iter().map(|path| (path.as_path(), clips, 0)));
+        let unproven = |(path, clips, first): (&Path, u64, u64)| {
+            let bytes = open(path)?;
+            let bytes = bytes.as_deref().unwrap_or_default();
+            // Each track has a checksum, so nothing depends on that of the file.
+            let binding = DataBinding { length: bytes.len() as u64, sha256: [0; 32], edge_crc32: edge_crc32(bytes) };
+            Ok((TrackFile::new(path.to_owned(), binding, clips, &Source::Local(Io::Map)), first))
         };
-        let added = Added {
-            tracks: shard.added.tracks.iter().map(unproven_clips).collect::<Result<_>>()?,
-            hidden: shard.added.hidden.clone(),
-            attributes: shard.added.attributes.as_ref().map(unproven_clips).transpose()?,
-        };
-        Ok(DamagedTracks { own: shard.tracks.as_deref().map(|path| unproven(path, clips)).transpose()?, added })
-    }
-
-    /// The files with tracks, the newest first, and the ordinal in each of the shard's first clip.
-    fn files(&self) -> impl Iterator<Item = (&TrackFile, u64)> {
-        let added = self.added.tracks.iter().rev().map(|clips| (&*clips.file, clips.first));
-        added.chain(self.own.iter().map(|file| (file, 0)))
+        Ok(DamagedTracks(files.map(unproven).collect::<Result<_>>()?))
     }
 
     /// What is lost with whole files, in words.
     pub fn faults(&self) -> impl Iterator<Item = String> {
-        let fault = |what: &str, file: &TrackFile| Some(format!("the {what} are lost: {}", file.open().err()?));
-        let of_attributes = self.added.attributes.iter().filter_map(move |clips| fault("attributes", &clips.file));
-        self.files().filter_map(move |(file, _)| fault("tracks", file)).chain(of_attributes)
+        self.0.iter().filter_map(|(file, _)| Some(format!("the tracks are lost: {}", file.open().err()?)))
     }
 
     /// The tracks of a clip in each file.
     pub fn blocks(&self, clip: u64) -> Blocks<'_> {
-        self.files().map(|(file, first)| file.block(first + clip)).collect()
+        self.0.iter().map(|(file, first)| file.block(first + clip)).collect()
     }
 
-    /// The intact tracks of a clip of `frames` frames, whose `blocks` these are. Adds the others to `losses`.
-    pub fn intact<'a>(&'a self, blocks: &'a Blocks<'_>, frames: u32, losses: &mut Losses) -> Vec<Payload<'a>> {
-        let mut intact = Vec::new();
-        let mut replaced: HashSet<&str> = self.added.hidden.iter().map(String::as_str).collect();
-        for ((file, _), block) in self.files().zip(blocks) {
+    /// The intact tracks of a clip, whose `blocks` these are, but for `hidden` ones. The clip gets the attributes among them.
+    pub fn intact<'a>(
+        &'a self,
+        blocks: &'a Blocks<'_>,
+        hidden: &'a [String],
+        clip: &mut SavedClip<'_>,
+    ) -> Vec<Payload<'a>> {
+        let (mut intact, lost) = (Vec::new(), &mut clip.losses.tracks);
+        let mut replaced: HashSet<&str> = hidden.iter().map(String::as_str).collect();
+        for ((file, _), block) in self.0.iter().zip(blocks) {
             let tracks = file.open().map(|open| open.schema.tracks());
-            // If the schema is lost, nothing says which tracks of older files it replaces.
             let (Ok(tracks), Ok(block)) = (&tracks, block) else {
-                losses.tracks.push("*".into());
+                lost.push("*".into());
+                // If the schema is lost, nothing says which tracks of older files it replaces.
                 if tracks.is_ok() { continue } else { break }
             };
             for entry in block.iter().flat_map(|block| &block.entries) {
                 let name = tracks.get(entry.track as usize).map_or("", |track| &track.name);
                 let Some(block) = block.as_ref().filter(|_| !replaced.contains(name)) else { continue };
-                let payload = file.payload(block, entry, frames);
+                let payload = file.payload(block, entry, clip.frames.len() as u32);
                 match payload.and_then(|payload| payload.prove_rest().map(|()| payload)) {
-                    Ok(payload) => intact.push(payload),
-                    Err(_) => losses.tracks.push(name.to_owned()),
+                    Ok(payload) if name != ATTRIBUTES => intact.push(payload),
+                    Ok(payload) => clip.info.attributes.merge(attributes_of(&payload).unwrap_or_default()),
+                    Err(_) => lost.push(name.to_owned()),
                 }
             }
             replaced.extend(tracks.iter().map(|track| track.name.as_str()));
         }
         intact
-    }
-
-    /// Gives a clip the attributes that it got after it was packed.
-    pub fn add_attributes(&self, ordinal: u64, clip: &mut SavedClip<'_>) {
-        match self.added.attributes(ordinal) {
-            Ok(attributes) => clip.info.attributes.merge(attributes),
-            Err(_) if clip.losses.lost.contains(&"attributes") => {}
-            Err(_) => clip.losses.lost.push("attributes"),
-        }
     }
 }

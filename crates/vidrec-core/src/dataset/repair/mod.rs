@@ -108,7 +108,7 @@ impl Repair<'_, '_, '_> {
                 self.counter.add(0, 0)?;
                 let lost = match clip {
                     Ok(clip) if is_whole => {
-                        self.write(&shard.name, ordinal, clip, &tracks).map_err(|e| e.in_clip(ordinal))?;
+                        self.write(shard, ordinal, clip, &tracks).map_err(|e| e.in_clip(ordinal))?;
                         continue;
                     }
                     Ok(clip) => salvage.lost(ordinal, clip.info.source, "another draw of the same video is lost"),
@@ -124,15 +124,21 @@ impl Repair<'_, '_, '_> {
         Ok(())
     }
 
-    fn write(&mut self, shard: &str, ordinal: u64, mut clip: SavedClip<'_>, tracks: &DamagedTracks) -> Result<()> {
-        tracks.add_attributes(ordinal, &mut clip);
-        let SavedClip { mut info, frames, mut losses } = clip;
-        let blocks = tracks.blocks(ordinal);
-        let intact = tracks.intact(&blocks, frames.len() as u32, &mut losses);
+    fn write(
+        &mut self,
+        shard: &DamagedShard,
+        ordinal: u64,
+        mut clip: SavedClip<'_>,
+        tracks: &DamagedTracks,
+    ) -> Result<()> {
+        let hidden = shard.listed.iter().filter_map(|listed| listed.added.as_ref()).flat_map(|added| &added.hidden);
+        let (blocks, hidden) = (tracks.blocks(ordinal), hidden.cloned().collect::<Vec<_>>());
+        let intact = tracks.intact(&blocks, &hidden, &mut clip);
+        let SavedClip { mut info, frames, losses } = clip;
         let repair = JsonObject::of(&losses)?;
         if !repair.is_empty() {
             info.attributes.insert("repair", &repair)?;
-            let (shard, source, what) = (shard.to_owned(), info.source.clone(), repair.0.into());
+            let (shard, source, what) = (shard.name.clone(), info.source.clone(), repair.0.into());
             self.report.partly_lost.push(DamagedClip { shard, clip: ordinal, clips: 1, source, what });
         }
         self.report.saved += 1;

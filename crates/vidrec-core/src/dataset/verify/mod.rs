@@ -9,7 +9,7 @@ use rayon::ThreadPool;
 use serde::Serialize;
 
 use self::scan::stops;
-use crate::dataset::listing::{self, Listing, ShardFiles, read_failures};
+use crate::dataset::listing::{self, Listing, read_failures};
 use crate::dataset::{Dataset, FailedSource, Shard, Source};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::folder_of;
@@ -77,11 +77,11 @@ fn verify_files(
         report.clips += shard.clip_count();
         report.frames += shard.index.header.frame_count;
     }
-    let dataset = Dataset::open_files(&files.shards, source);
-    report
-        .problems
-        .extend(added_problems(&files.shards, dataset.as_ref().ok(), counter)?.into_iter().map(Problem::from));
-    match (&files.json, dataset) {
+    let mut seen = HashSet::new();
+    for clips in files.shards.iter().flat_map(|shard| &shard.added).filter(|clips| seen.insert(&clips.listed.file)) {
+        report.problems.extend(scan::check_tracks(&clips.file, None, counter)?.0.into_iter().map(Problem::from));
+    }
+    match (&files.json, Dataset::open_files(&files.shards, source)) {
         (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
         (_, Err(e)) if matches!(e.rule(), Some("dataset-classes" | "dataset-tracks")) => report.problems.push(e.into()),
         (_, Err(e)) if stops(&e) => return Err(e),
@@ -104,35 +104,9 @@ fn verify_files(
 /// The problems of a shard. This reads all of its files.
 fn problems(shard: &Shard, pool: Option<&ThreadPool>, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
     let found = scan::check(shard, pool, counter)?;
-    let frames = |clip| Ok(Some(shard.clip(clip)?.frame_count));
-    let of_tracks = shard.tracks.as_ref().map(|file| scan::check_tracks(file, &frames, counter)).transpose()?;
+    let of_tracks = shard.tracks.as_ref().map(|file| scan::check_tracks(file, Some(shard), counter)).transpose()?;
     let lost = shard.prove_whole().err();
     Ok(lost.into_iter().chain(found.0).chain(of_tracks.unwrap_or_default().0).collect())
-}
-
-/// The problems of the track files that were added to a data set, if it can be opened at all with the numbers of frames.
-fn added_problems(files: &[ShardFiles], set: Option<&Dataset>, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
-    let (mut problems, mut seen) = (Vec::new(), HashSet::new());
-    for file in files.iter().flat_map(|shard| shard.added.files()).map(|clips| &clips.file) {
-        if !seen.insert(&file.path) {
-            continue;
-        }
-        // The clips of shards are in the file in their order.
-        let mut shards = Vec::new();
-        let open = set.map(Dataset::shards).transpose().or_else(|e| if stops(&e) { Err(e) } else { Ok(None) });
-        for shard in open?.unwrap_or_default() {
-            let places = shard.added.files().filter(|clips| clips.file.path == file.path);
-            shards.extend(places.map(|clips| (clips.first, shard)));
-        }
-        let frames = |clip: u64| {
-            let at = shards.partition_point(|(first, _)| *first <= clip).checked_sub(1);
-            let of_shard = at.map(|at| (clip - shards[at].0, shards[at].1));
-            let found = of_shard.filter(|(clip, shard)| *clip < shard.clip_count());
-            found.map(|(clip, shard)| Ok(shard.clip(clip)?.frame_count)).transpose()
-        };
-        problems.extend(scan::check_tracks(file, &frames, counter)?.0);
-    }
-    Ok(problems)
 }
 
 /// Proves everything that [`verify`] proves of a shard without decoding its images. The error is its first problem.

@@ -1,16 +1,15 @@
 //! Writing a data set. Frames stream to the disk, and files get their final names only when everything is complete.
 
-mod digested_file;
+mod files;
 mod index;
 mod publish;
 mod shard;
 mod sharding;
 mod track;
-mod track_file;
 #[expect(clippy::module_inception, reason = "the file is named after the main type")]
 mod writer;
 
-pub(crate) use digested_file::DigestedFile;
+pub(crate) use files::{DigestedFile, TrackFileWriter, numbered};
 pub use index::{ClipInfo, FrameData};
 pub(crate) use publish::lock_existing;
 pub use publish::{
@@ -20,6 +19,5 @@ pub use shard::FinishedShard;
 pub(crate) use sharding::OpenShard;
 pub use sharding::{Sharding, first_video};
 pub use track::{EncodedTrack, NewPictures, SoundCoding, Track, TrackTimes, TrackValues};
-pub(crate) use track_file::TrackFileWriter;
 pub(crate) use writer::check_class;
 pub use writer::{WriteReport, Writer, WriterOptions};

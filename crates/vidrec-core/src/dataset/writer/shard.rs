@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::digested_file::DigestedFile;
+use super::files::{DigestedFile, TrackFileWriter};
 use super::index::{ClipInfo, FrameData, IndexWriter};
-use super::track_file::TrackFileWriter;
 use crate::store::disk::{AtomicFile, Temporary};
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
 use vidrec_format::track::directory::NewTrack;

@@ -177,11 +177,6 @@ impl ArrayFile {
         Ok(ArrayFile { path: path.to_owned(), archive })
     }
 
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The names of its arrays.
     ///
     /// # Errors
