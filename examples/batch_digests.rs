@@ -92,6 +92,7 @@ struct TrackBatch<'a> {
 #[derive(Debug)]
 #[allow(dead_code, reason = "it is printed")]
 enum Values<'a> {
+    F16(&'a [vidrec::f16]),
     F32(&'a [f32]),
     F64(&'a [f64]),
     I16(&'a [i16]),
@@ -107,6 +108,7 @@ impl<'a> TrackBatch<'a> {
     fn of(track: &'a vidrec::TrackBatch) -> Self {
         let vidrec::TrackBatch { shape, mask, mask_shape, times, dims, .. } = track;
         let values = match track.kind {
+            TrackType::F16 => Values::F16(numbers(track)),
             TrackType::F32 => Values::F32(numbers(track)),
             TrackType::F64 => Values::F64(numbers(track)),
             TrackType::I16 => Values::I16(numbers(track)),

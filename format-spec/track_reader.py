@@ -15,7 +15,7 @@ ATTRIBUTES = "vidrec.attributes"
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 
 # Of each type of numbers: its bytes, and its letter for struct.
-NUMBERS = {"f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"),
+NUMBERS = {"f16": (2, "e"), "f32": (4, "f"), "f64": (8, "d"), "i16": (2, "h"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"),
            "u16": (2, "H"), "bool": (1, "?")}
 # Of each coding of sound: the most channels.
 MAX_CHANNELS = [None, 8, 2]

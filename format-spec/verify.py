@@ -106,7 +106,7 @@ def verify_block(file: TrackFile, shards: dict, c: int, start: int, entries: lis
         check(not any(file.bytes[end : track.start]), "track-padding", f"not zero before byte {track.start}")
         check(not any(track.padding), "track-padding", f"not zero after the values, before byte {track.end}")
         end, kind = track.end, track.schema["type"]
-        if kind in ("f32", "f64") and not track.schema.get("nan"):
+        if kind in ("f16", "f32", "f64") and not track.schema.get("nan"):
             size, letter = NUMBERS[kind]
             finite = all(map(math.isfinite, struct.unpack(f"<{len(track.numbers) // size}{letter}", track.numbers)))
             check(finite, "track-finite", f"clip {c}, {track.schema['name']}: not finite")

@@ -106,10 +106,10 @@ pub use vidrec_core::dataset::{
 };
 pub use vidrec_core::loader::{
     Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
-    ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, JpegBatch, JpegFrame,
-    JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixOptions, Normalize,
-    OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize, SourceCount, Start,
-    TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    ColorMatrix, ColorStep, CoordinateSize, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, Geometry,
+    JpegBatch, JpegFrame, JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
+    MixOptions, Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize,
+    SourceCount, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::{PinnedAllocator, PinnedMemory, PlanSizes, TilePlan};
@@ -129,7 +129,7 @@ pub use vidrec_format::meta::Meta;
 pub use vidrec_format::printable::printable;
 pub use vidrec_format::sampler::order::LastBatch;
 pub use vidrec_format::track::coding::TrackCoding;
-pub use vidrec_format::track::payload::TrackNumber;
+pub use vidrec_format::track::payload::{TrackNumber, f16};
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};
 pub use vidrec_jpeg::Planes;

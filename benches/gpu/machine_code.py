@@ -13,10 +13,10 @@ ENDS = ("BRA", "EXIT", "CALL", "RET", "BREAK")
 CLASSES = {
     "mad": ("IMAD", "FADD", "FMUL", "FFMA", "HFMA2", "UIMAD"),
     "slow": ("MUFU", "I2F", "F2I", "F2F", "S2R", "R2UR"),
-    "global": ("LDG", "STG", "CCTL"),
+    "global": ("LDG", "STG", "RED", "CCTL"),
     "local": ("LDL", "STL"),
     "shared": ("LDS", "STS"),
-    "control": ("BRA", "BSSY", "BSYNC", "BREAK", "EXIT", "NOP", "WARPSYNC", "CALL", "RET", "BAR"),
+    "control": ("BRA", "BSSY", "BSYNC", "BREAK", "EXIT", "NOP", "YIELD", "WARPSYNC", "CALL", "RET", "BAR"),
 }
 # Cycles until a result can be used; of loads, see `cycles` in the C below.
 LATENCY = {"alu": 5, "mad": 5, "slow": 20, "control": 1, "shared": 23}
@@ -127,7 +127,7 @@ def into_predicate(text, expression):
 
 UNIFORM = ("UIMAD", "UIADD3", "USHF", "ULDC", "UMOV", "ULOP3", "USEL", "UISETP", "ULEA")
 # Their operands are read in other ways.
-OTHERWISE = ("LDG", "STG", "LDL", "STL", "LDS", "STS", "CCTL", "S2R", "CS2R", "BRA", "BSSY", "BSYNC", "CALL", "RET", "PLOP3")
+OTHERWISE = ("LDG", "STG", "RED", "LDL", "STL", "LDS", "STS", "CCTL", "S2R", "CS2R", "BRA", "BSSY", "BSYNC", "CALL", "RET", "PLOP3")
 COMPARE = {"GE": ">=", "GT": ">", "LE": "<=", "LT": "<", "EQ": "==", "NE": "!="}
 
 
@@ -239,7 +239,7 @@ def lane(i):
     if name == "F2I" and "U64" not in mods:
         rounded = "truncf" if "TRUNC" in mods else "rintf"
         return into(to, f"(uint32_t){rounded}(as_float({s[0]}))")
-    if name in ("BSSY", "BSYNC", "NOP", "WARPSYNC", "BREAK"):
+    if name in ("BSSY", "BSYNC", "NOP", "YIELD", "WARPSYNC", "BREAK"):
         return ""
     return "unknown();"
 
@@ -259,7 +259,7 @@ def memory(i, when):
     is_load = i.name[0] == "L"
     place, other = (i.args[1], i.args[0]) if is_load else i.args[:2]
     base, scale, plus, offset = re.match(r"\[(RZ|R\d+)?(\.64|\.X4)?(\+UR\d+)?\+?(-?0x[0-9a-f]+)?\]", place).groups()
-    kind = {"G": "GLOBAL", "L": "LOCAL", "S": "SHARED"}[i.name[2]]
+    kind = {"G": "GLOBAL", "D": "GLOBAL", "L": "LOCAL", "S": "SHARED"}[i.name[2]]
     if kind == "GLOBAL":
         address = f"{wide(base)}+({offset or 0})"
     else:
@@ -278,7 +278,8 @@ def memory(i, when):
         else:
             write = {1: "uint8_t", 2: "uint16_t"}.get(size, "uint32_t")
             data = "0" if n is None else f"R[{n + w}][l]"
-            out.append(f"L if(on[l]) *({write}*)({where}+{4 * w})=({write}){data};")
+            stored = "+=" if i.name == "RED" else "="
+            out.append(f"L if(on[l]) *({write}*)({where}+{4 * w}){stored}({write}){data};")
     return "".join(out) + "}"
 
 
@@ -286,7 +287,7 @@ def reads_and_writes(i):
     """Registers and predicates that an instruction takes, and that it makes; predicates count from 256."""
     pairs = {"WIDE", "64", "128", "U64", "S64", "F64"} & set(i.modifiers)
     args = list(i.args)
-    is_store = i.name in ("STG", "STL", "STS")
+    is_store = i.name in ("STG", "STL", "STS", "RED")
     makes, takes = set(), set()
     is_out = not is_store and i.kind != "control"
     for n, arg in enumerate(args):

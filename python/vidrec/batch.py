@@ -87,7 +87,8 @@ class Batch(Generic[A]):
         clip.
     track_masks : dict
         Which of these values there are, by name: bool of shape (B, T), (B, W) or (B, T, W); of texts (B,), False for a
-        clip without the track. The other values are 0, but the first or last one with ``pad="edge"`` of :class:`Windows`. The
+        clip without the track. Boxes and points have a flag each: (B, T, ...) without the last dimension of the values, False for
+        what is not in the picture. The other values are 0, but the first or last one with ``pad="edge"`` of :class:`Windows`. The
         value of a frame whose ``frame_mask`` is False has a False mask, too.
     track_times : dict
         When the texts of these tracks are, by name: for each clip a list of (start, end), one for each of its texts, in
@@ -254,8 +255,20 @@ class Batch(Generic[A]):
         """What was drawn for each clip.
 
         Each has ``sample``, ``view``, ``frames`` (those that were taken), ``window`` (left, top, width and height of the
-        part of a frame that became the picture; None if the clip's frames differ in size), ``flip``, ``color`` and
-        ``instead_of`` (index of the clip that could not be read, or None).
+        part of a frame that became the picture; None if the clip's frames differ in size), ``matrix`` (below), ``flip``, ``color``
+        and ``instead_of`` (index of the clip that could not be read, or None). With ``cameras``, it is what was drawn for the first.
+
+        ``matrix`` takes places in a stored frame to places in the picture, for all that is not a track with a ``geometry`` (see
+        :func:`vidrec.track`). Both are in pixels from the top left corner: the center of the first pixel is at (0.5, 0.5). It is None
+        where ``window`` is.
+
+        Examples
+        --------
+        >>> loader = vidrec.Loader("train", batch_size=2, crop=64, flip=1.0, output="numpy")
+        >>> matrix = np.array(next(iter(loader)).params[0].matrix)
+        >>> corner = matrix @ [0, 0, 1]  # of the stored frame, in the coordinates of the picture: beyond its top right
+        >>> bool(corner[0] > 64 and corner[1] < 0)
+        True
         """
         if self._params is None:
             assert self._inner is not None

@@ -13,7 +13,10 @@ from .results import TrackSchema
 from .words import TrackTiming
 
 # The types of numbers, little-endian as they are stored.
-NUMBERS = {"f32": "<f4", "f64": "<f8", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "u1", "u16": "<u2", "bool": "?"}
+NUMBERS = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "i16": "<i2", "i32": "<i4", "i64": "<i8"}
+NUMBERS.update({"u8": "u1", "u16": "<u2", "bool": "?"})
+# Those that may be infinite or not a number.
+FLOATS = ("f16", "f32", "f64")
 
 
 @dataclass(frozen=True, eq=False)

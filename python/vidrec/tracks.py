@@ -8,8 +8,9 @@ from typing import Any, Optional, Sequence, Tuple, TypeVar, Union
 import numpy as np
 
 from ._values import Value, check
+from .crops import Size
 from .errors import UsageError
-from .words import Missing, TrackAnchor, TrackHow
+from .words import CoordinateSize, Geometry, Missing, TrackAnchor, TrackHow
 
 
 T = TypeVar("T")
@@ -83,7 +84,7 @@ class TrackWindow(Value):
 
     Attributes
     ----------
-    window, rate, steps, times, how, anchor, missing, normalize, follow, dims
+    window, rate, steps, times, how, anchor, missing, normalize, geometry, camera, size, swap, dims
         As :func:`track` takes them.
     """
 
@@ -97,7 +98,10 @@ class TrackWindow(Value):
     anchor: TrackAnchor = "current"
     missing: Missing = "error"
     normalize: Optional[TrackNormalize] = None
-    follow: Optional[str] = None
+    geometry: Optional[Geometry] = None
+    camera: Optional[str] = None
+    size: Union[CoordinateSize, Size, None] = None
+    swap: Sequence[Tuple[int, int]] = ()
     dims: Optional[int] = None
 
     def _name(self) -> str:
@@ -117,7 +121,10 @@ def track(
     anchor: TrackAnchor = "current",
     missing: Missing = "error",
     normalize: Optional[TrackNormalize] = None,
-    follow: Optional[str] = None,
+    geometry: Optional[Geometry] = None,
+    camera: Optional[str] = None,
+    size: Union[CoordinateSize, Size, None] = None,
+    swap: Sequence[Tuple[int, int]] = (),
     dims: Optional[int] = None,
 ) -> TrackWindow:
     """What batches have of a track, for the argument ``tracks`` of :class:`vidrec.Loader`.
@@ -149,10 +156,29 @@ def track(
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
     normalize : TrackNormalize, optional
         What numbers become: float64 if they are stored so, otherwise float32. What does not exist stays 0.
-    follow : str, optional
-        For tracks of pictures, such as depth: ``"frames"``, to crop, resize and mirror them as the frames of the sample, or
-        the name of a camera, to do so as with its frames. Each pixel is that of the stored picture in which its center lies.
-        Shape (B, T, height, width), with the height and width of the frames. Without it, pictures come as stored.
+    geometry : {"boxes", "points", "mask", "flow", "intrinsics"}, optional
+        What the values are in the frames, so that they come in the coordinates of the batch: moved by the crop, resize and flip of
+        their sample. Coordinates are pixels from the top left corner; the center of the first pixel is at (0.5, 0.5).
+
+        * ``"boxes"``, (..., 4): left, top, right, bottom, cut at the edges of the picture. ``track_masks`` has a flag for each box,
+          False where nothing is left of it; the box is 0 then.
+        * ``"points"``, (..., 2), or (..., 3) of which the third number stays. ``track_masks`` has a flag for each point, False
+          where it is not in the picture; the point is 0 then.
+        * ``"mask"``, (height, width) or (height, width, channels) of any size and type: masks, depth, heat maps. Pictures of the height
+          and width of the batch's: each pixel is that of the stored picture in which its center lies.
+        * ``"flow"``, (height, width, 2) of floats: the same, and motion is scaled with the picture. Motion along x changes its sign
+          in a flip.
+        * ``"intrinsics"``, (..., 3, 3): ``matrix`` of :attr:`vidrec.Batch.params` times the camera matrix.
+
+        Boxes, points and camera matrices are float32, or float64 if they are stored so. Without a geometry, values come as stored.
+    camera : str, optional
+        With a geometry, the camera of ``cameras`` whose frames the values follow. Default: the first.
+    size : int, (int, int), "frames" or "source", optional
+        With a geometry that has coordinates, the size of the pictures in whose pixels they are: a side or height and width (1 if
+        coordinates are from 0 to 1), that of the stored frames, or that of the video they were packed from. The default is that of the
+        frames, and an error where a video of another size is known. For flow, it is that of its own pictures.
+    swap : sequence of (int, int), optional
+        With points, pairs that change places in a flip, such as left and right hand: numbers along the last but one dimension.
     dims : int, optional
         How many numbers a value has in a batch: zeros follow those of the track, and all are float32. Robots in a mix, whose actions
         have 7 and 14 numbers, both have 32 then, as openpi and LeRobot's pi0 take them. ``batch.track_dims`` counts the numbers of the
@@ -168,6 +194,8 @@ def track(
     track(window=(-0.5, 0.5), rate=10, how='linear')
     >>> vidrec.track(steps=50, rate=25)
     track(rate=25, steps=50)
+    >>> vidrec.track(geometry="boxes", size="source")
+    track(geometry='boxes', size='source')
     """
     return TrackWindow(
         window=window,
@@ -178,7 +206,10 @@ def track(
         anchor=anchor,
         missing=missing,
         normalize=normalize,
-        follow=follow,
+        geometry=geometry,
+        camera=camera,
+        size=size,
+        swap=swap,
         dims=dims,
     )
 

@@ -32,7 +32,7 @@ Stage = Literal[
 # Of reading.
 Io = Literal["map", "read"]
 """How local files are read: ``io`` of :func:`vidrec.open`."""
-TrackType = Literal["f32", "f64", "i16", "i32", "i64", "u8", "u16", "bool", "utf-8"]
+TrackType = Literal["f16", "f32", "f64", "i16", "i32", "i64", "u8", "u16", "bool", "utf-8"]
 """Type of the values of a track: :attr:`vidrec.results.TrackSchema.type`."""
 TrackTiming = Literal["frames", "times", "spans", "rate"]
 """How the values of a track lie in time: :attr:`vidrec.results.TrackSchema.timing`."""
@@ -80,6 +80,10 @@ ColorStep = Literal["brightness", "contrast", "saturation"]
 """A change of colors: :attr:`vidrec.results.DrawnColor.order`."""
 TrackHow = Literal["nearest", "linear", "previous"]
 """What stands for a time between two values of a track: ``how`` of :func:`vidrec.track`."""
+Geometry = Literal["boxes", "points", "mask", "flow", "intrinsics"]
+"""What the values of a track are in the frames: ``geometry`` of :func:`vidrec.track`."""
+CoordinateSize = Literal["frames", "source"]
+"""In which pixels the coordinates of a track are: ``size`` of :func:`vidrec.track`."""
 TrackScaling = Literal["mean_std", "min_max", "quantiles"]
 """How a normalization follows from statistics: :meth:`vidrec.results.TrackStats.normalize`."""
 TrackAnchor = Literal["current", "last", "each"]

@@ -21,10 +21,10 @@ from ._values import U32, whole
 from .dataset import open as open_dataset
 from .errors import Error, UsageError
 from .results import TrackSchema, WriteReport
-from .stored_track import NUMBERS, Track
+from .stored_track import FLOATS, NUMBERS, Track
 
 # The type of a track for each type of array; the numbers of some are stored as a larger one.
-_STORED = {"float16": "f32", "int8": "i16", "uint32": "i64", "uint64": "i64", "uint8": "u8", "bool": "bool"}
+_STORED = {"int8": "i16", "uint32": "i64", "uint64": "i64", "uint8": "u8", "bool": "bool"}
 _STORED.update({str(np.dtype(numbers)): kind for kind, numbers in NUMBERS.items()})
 
 _NS = 1_000_000_000
@@ -417,7 +417,7 @@ def new_track(name: str, given: TrackValues, nan: bool) -> Tuple[Any, ...]:
     else:
         array = _numbers(name, values)
         kind, shape, numbers = _STORED[str(array.dtype)], list(array.shape[1:]), array.tobytes()
-    schema = {"name": name, "type": kind, "shape": shape, "timing": timing, "nan": nan and kind in ("f32", "f64")}
+    schema = {"name": name, "type": kind, "shape": shape, "timing": timing, "nan": nan and kind in FLOATS}
     return json.dumps(schema), (numbers, texts), (starts, ends), (first, (rate.numerator, rate.denominator))
 
 

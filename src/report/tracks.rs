@@ -6,7 +6,7 @@ use image::{DynamicImage, ImageFormat, RgbImage};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Clip, ClipTracks, Error, Result, TrackTiming, TrackType, TrackView};
+use crate::{Clip, ClipTracks, Error, Result, TrackNumber, TrackTiming, TrackType, TrackView, f16};
 
 /// The answer to a request.
 pub struct Answer {
@@ -83,23 +83,19 @@ fn add_contents(tracks: &ClipTracks<'_>, unproven: TrackView<'_>, json: &mut Val
 
 /// Every `step`th value of a track, each of `width` numbers.
 fn numbers(track: &TrackView<'_>, width: usize, step: usize) -> Vec<f64> {
-    fn pick<T: Copy>(
-        all: Option<std::borrow::Cow<'_, [T]>>,
-        width: usize,
-        step: usize,
-        to: impl Fn(T) -> f64,
-    ) -> Vec<f64> {
-        let all = all.unwrap_or_default();
-        all.chunks(width).step_by(step).flatten().map(|&number| to(number)).collect()
+    fn pick<T: TrackNumber>(track: &TrackView<'_>, width: usize, step: usize) -> Vec<f64> {
+        let all = track.numbers::<T>().unwrap_or_default();
+        all.chunks(width).step_by(step).flatten().map(|number| number.to_f64()).collect()
     }
     match track.schema().kind.stored() {
-        TrackType::F32 => pick(track.numbers::<f32>(), width, step, f64::from),
-        TrackType::F64 => pick(track.numbers::<f64>(), width, step, |number| number),
-        TrackType::I16 => pick(track.numbers::<i16>(), width, step, f64::from),
-        TrackType::I32 => pick(track.numbers::<i32>(), width, step, f64::from),
-        TrackType::I64 => pick(track.numbers::<i64>(), width, step, |number| number as f64),
-        TrackType::U16 => pick(track.numbers::<u16>(), width, step, f64::from),
-        TrackType::U8 | TrackType::Bool => pick(track.numbers::<u8>(), width, step, f64::from),
+        TrackType::F16 => pick::<f16>(track, width, step),
+        TrackType::F32 => pick::<f32>(track, width, step),
+        TrackType::F64 => pick::<f64>(track, width, step),
+        TrackType::I16 => pick::<i16>(track, width, step),
+        TrackType::I32 => pick::<i32>(track, width, step),
+        TrackType::I64 => pick::<i64>(track, width, step),
+        TrackType::U16 => pick::<u16>(track, width, step),
+        TrackType::U8 | TrackType::Bool => pick::<u8>(track, width, step),
         TrackType::Utf8 => Vec::new(),
     }
 }

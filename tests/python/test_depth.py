@@ -58,7 +58,7 @@ FRAMINGS = [vidrec.Run(3, stride=2), vidrec.Windows(3, stride=2, past=1, hop=5, 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")
 @pytest.mark.parametrize("crop, frames", list(zip(CROPS, FRAMINGS + FRAMINGS)), ids=repr)
 def test_depth_follows_the_frames(path, crop, frames):
-    tracks = {"depth": vidrec.track(follow="frames"), "timed": vidrec.track(follow="frames", times=[0, 0.1])}
+    tracks = {"depth": vidrec.track(geometry="mask"), "timed": vidrec.track(geometry="mask", times=[0, 0.1])}
     options = {"frames": frames, "crop": crop, "flip": 0.5, "seed": 7, "output": "numpy", "last": "keep"}
     flips = set()
     for batch in vidrec.Loader(path, 3, tracks=tracks, **options):
@@ -82,9 +82,9 @@ def test_depth_follows_the_frames(path, crop, frames):
 def test_depth_follows_the_camera_that_it_names(path):
     cameras = vidrec.Cameras(["top"], own={"top": vidrec.Camera(flip=1.0)})
     options = {"frames": 2, "crop": vidrec.Cover((24, 32)), "cameras": cameras, "output": "numpy", "shuffle": False}
-    (batch,) = vidrec.Loader(path, 5, tracks={"depth": vidrec.track(follow="top")}, **options)
+    (batch,) = vidrec.Loader(path, 5, tracks={"depth": vidrec.track(geometry="mask", camera="top")}, **options)
     for b, params in enumerate(batch.params):
         stored = depth_of(int(batch.clips[b]))[params.frames[0]]
         assert params.flip and (batch.tracks["depth"][b, 0] == seen(stored, params.window, True, (24, 32))).all()
-    with pytest.raises(vidrec.UsageError, match="follow.*no such camera.*top"):
-        vidrec.Loader(path, 5, tracks={"depth": vidrec.track(follow="wrist")}, **options)
+    with pytest.raises(vidrec.UsageError, match="camera.*no such camera.*top"):
+        vidrec.Loader(path, 5, tracks={"depth": vidrec.track(geometry="mask", camera="wrist")}, **options)

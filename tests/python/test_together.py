@@ -78,7 +78,8 @@ FEATURES = {
     "three crops": {"crop": vidrec.ThreeCrop(24)},
     "tracks": {"tracks": {"action": vidrec.track(missing="mask")}},
     "tracks in a fixed number of dimensions": {"tracks": {"action": vidrec.track(missing="mask", dims=5)}},
-    "depth": {"tracks": {"depth": vidrec.track(missing="mask", follow="frames")}},
+    "depth": {"tracks": {"depth": vidrec.track(missing="mask", geometry="mask")}},
+    "boxes": {"tracks": {"boxes": vidrec.track(missing="mask", geometry="boxes", size="source")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -191,7 +192,7 @@ REFUSED = {
 # What both say by the same option.
 ALIKE = [
     ("weights", "homes"),
-    ("tracks", "tracks in a fixed number of dimensions", "depth"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes"),
     ("mix", "sources with options of their own", "texts"),
     ("cameras", "cameras with options of their own"),
     ("several sizes", "native sizes", "three crops"),

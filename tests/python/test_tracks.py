@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from conftest import make_videos
+from programs import program
 
 import vidrec
 
@@ -73,3 +74,53 @@ def test_torch_gets_tensors(robot):
     _, label, more = MapDataset(robot, crop=16, tracks=tracks)[1]
     assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
     assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
+
+
+def test_halves_round_once_and_come_as_they_are(videos, tmp_path):
+    """Every number between two of float16, and a little beside it, becomes the nearest, as in NumPy; latents stay float16."""
+    halves = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float64)
+    between = (halves[:-1] + halves[1:]) / 2
+    exact = np.concatenate([between, np.nextafter(between, -np.inf), -np.nextafter(between, np.inf), halves])[: 12 * 10_000]
+    np.save(tmp_path / "exact.npy", exact.reshape(12, -1))
+    latents = np.random.default_rng(0).normal(size=(12, 2, 3, 4)).astype(np.float16)
+    np.save(tmp_path / "latents.npy", latents)
+    row = {"path": str(videos / "left/0.mp4"), "exact": "exact.npy", "latents": "latents.npy", "label": 0, "small": latents[:, 0, 0].tolist()}
+    (tmp_path / "list.jsonl").write_text(json.dumps(row))
+    tracks = ["exact=exact,every-frame,type=f16", "latents=latents,every-frame", "small=small,every-frame,type=f16"]
+    vidrec.pack(tmp_path / "list.jsonl", tmp_path / "set", frames="all", track=tracks)
+    ds = vidrec.open(tmp_path / "set")
+    found = ds[0].track("exact").values
+    assert found.dtype == np.float16 and np.array_equal(found, exact.reshape(12, -1).astype(np.float16))
+    assert np.array_equal(ds[0].track("latents").values, latents) and np.array_equal(ds[0].track("small").values, latents[:, 0, 0])
+    stats = ds.track_stats(["latents"])["latents"]
+    np.testing.assert_allclose(stats.mean, latents.astype(np.float64).mean(0).ravel(), rtol=1e-12)
+    asked = {"stored": {}, "linear": {"how": "linear"}, "normalized": {"normalize": stats.normalize("mean_std")}}
+    for name, options in asked.items():
+        (batch,) = vidrec.Loader(ds, 1, frames=4, crop=16, tracks={"latents": vidrec.track(**options)}, output="numpy")
+        indices = list(batch.params[0].frames)
+        expected = latents[indices].astype(np.float64 if name == "normalized" else np.float16)
+        if name == "normalized":
+            expected = (expected - np.reshape(stats.mean, (2, 3, 4))) / np.reshape(stats.std, (2, 3, 4))
+        assert batch.tracks["latents"].dtype == (np.float16 if name == "stored" else np.float32), name
+        np.testing.assert_allclose(batch.tracks["latents"][0], expected, rtol=1e-6)
+    (batch,) = vidrec.Loader(ds, 1, frames=4, crop=16, tracks={"small": vidrec.track(dims=8)}, output="numpy")
+    assert batch.tracks["small"].dtype == np.float32 and np.array_equal(batch.tracks["small"][0, :, :4], latents[indices, 0, 0])
+    assert "track latents: f16 [2, 3, 4]" in program("inspect", tmp_path / "set", "--clip", 0).stdout
+    row["exact"] = [1.0] * 11 + [65520.0]
+    (tmp_path / "list.jsonl").write_text(json.dumps(row))
+    with pytest.raises(vidrec.Error, match="65520"):
+        vidrec.pack(tmp_path / "list.jsonl", tmp_path / "other", frames="all", track=tracks[:1])
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_halves_that_are_no_numbers_need_nan(number, tmp_path):
+    torch = pytest.importorskip("torch")
+    values = torch.tensor([1, number], dtype=torch.float16)
+    picture = np.zeros((2, 8, 8, 3), np.uint8)
+    with pytest.raises(vidrec.Error, match="a number is infinite or not a number"), vidrec.Writer(tmp_path / "no") as writer:
+        writer.add(picture, tracks={"x": values})
+    with vidrec.Writer(tmp_path / "set", nan=["x"]) as writer:
+        writer.add(picture, tracks={"x": values})
+    ds = vidrec.open(tmp_path / "set")
+    assert vidrec.verify(ds, deep=True).ok and ds.tracks["x"].type == "f16"
+    assert np.array_equal(ds[0].track("x").values, values.numpy(), equal_nan=True)

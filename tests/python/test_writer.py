@@ -13,7 +13,7 @@ from reader import open_dataset
 
 import vidrec
 
-TYPES = ["f4", "f8", "i2", "i4", "i8", "u1", "u2", "?"]
+TYPES = ["f2", "f4", "f8", "i2", "i4", "i8", "u1", "u2", "?"]
 Y, X = np.mgrid[:48, :64]
 FRAMES = np.stack([np.dstack([2 * X + t, 3 * Y + t, X + Y + 9 * t]) for t in range(6)]).astype(np.uint8)
 

@@ -30,15 +30,6 @@ def four_at(a: wp.array(dtype=wp.uint8), i: int):
 
 @wp.func_native("""
 assert(i >= 0 && i % 4 == 0 && i + 3 < a.shape[0]);
-const wp::uint32 four = *(const wp::uint32*)(a.data + i);
-return ((~four - 0x01010101u) & four & 0x80808080u) == 0;
-""")
-def have_no_255(a: wp.array(dtype=wp.uint8), i: int) -> bool:
-    """Whether none of four bytes from a multiple of four on is 255."""
-
-
-@wp.func_native("""
-assert(i >= 0 && i % 4 == 0 && i + 3 < a.shape[0]);
 *(wp::uint32*)(a.data + i) = b0 | b1 << 8 | b2 << 16 | b3 << 24;
 """)
 def put_four(a: wp.array(dtype=wp.uint8), i: wp.int64, b0: int, b1: int, b2: int, b3: int):

@@ -140,8 +140,8 @@ class Maker:
             # Pictures of padding are zeros.
             new = torch.empty if count == sides["B"] * sides["T"] else torch.zeros
             frames = new(shape, dtype=self._dtype, device=self._device)
-            declines = self._room_for("declines", wp.int32, count)
-            declined = self._scratch["declines"][0].view(torch.int32)[:count].zero_()
+            declines = self._zeros("declines", count)
+            declined = self._scratch["declines"][0].view(torch.int32)[:count]
             if count:
                 jpegs = self._copy(data, sizes.bytes)
                 self._launch(self._parts(rows), counts, jpegs, sizes, frames, declines)
@@ -156,6 +156,7 @@ class Maker:
         sides = dict(zip(self._layout, frames.shape))
         side, strips = max(sides["W"], sides["H"]), -(-sides["H"] // int(lines.STRIP))
         parts = self._room_for("counts", wp.int32, count * int(markers.PARTS))
+        groups = self._zeros("groups", count * int(markers.PARTS) // int(markers.GROUP))
         marks = self._room_for("marks", wp.int32, 2 * sizes.tiles)
         codings = self._room_for("codings", wp.uint16, headers * int(codes.CODING))
         spans = self._room_for("spans", wp.int32, kinds * 8 * side)
@@ -166,8 +167,8 @@ class Maker:
         self._run(jpeg_cache.take, (taken, int(jpeg_cache.THREADS)), [self._kept, plan.taken, jpegs])
         self._run(weights.weigh, (kinds, 4, side), [plan.tables, sides["W"], sides["H"], side, spans, resampling])
         self._run(codes.build, (headers, 6, 1 << int(codes.INDEX_BITS)), [jpegs, plan.headers, codings])
-        self._run(markers.count, (count, int(markers.PARTS)), [jpegs, plan.frames, parts])
-        self._run(markers.find, (count, int(markers.PARTS)), [jpegs, plan.frames, parts, marks, declines])
+        self._run(markers.count, (count, int(markers.PARTS)), [jpegs, plan.frames, parts, groups])
+        self._run(markers.find, (count, int(markers.PARTS)), [jpegs, plan.frames, parts, groups, marks, declines])
         coded = [jpegs, plan.frames, plan.tables, marks, codings]
         self._run(tiles.decode, (count, sizes.most_tiles), [*coded, planes, declines])
         self._run(lines.blend, (count, strips, sizes.longest_line), [planes, *looks, sides["H"], side, blended])
@@ -193,6 +194,12 @@ class Maker:
             known = self._scratch[name] = tensor, self._array(tensor, dtype)
         return known[1]
 
+    def _zeros(self, name: str, size: int) -> Any:
+        """Memory for at least so many integers, which are zeros."""
+        zeros = self._room_for(name, wp.int32, size)
+        self._scratch[name][0].zero_()
+        return zeros
+
     def finish(self, work: Work) -> Optional[torch.Tensor]:
         """The pictures for torch's current stream; None if the device declined a frame."""
         if work.done is not None:
@@ -210,7 +217,8 @@ class Maker:
     def _copy(self, data: Any, length: int) -> Any:
         """Copies a plan and its JPEGs to the device, where they have ``length`` bytes with those that it keeps."""
         known = self._scratch.get("jpegs")
-        jpegs = self._room_for("jpegs", wp.uint8, length)
+        # Kernels read four bytes at a time.
+        jpegs = self._room_for("jpegs", wp.uint8, length + 3)
         if known is not self._scratch["jpegs"]:
             self._plans.clear()
         host = torch.from_numpy(np.asarray(data))

@@ -4,61 +4,71 @@
 
 import warp as wp
 
-from .arrays import at, have_no_255, put
+from .arrays import at, put
 from .planes import CODED, END, FIRST_TILE, TILES
 
 wp.set_module_options({"enable_backward": False, "max_unroll": 1})
 
-# Threads that share a JPEG: each looks at a part of its bytes.
+# Threads that share a JPEG: each looks at a part of its bytes, and adds up what those before it counted.
 PARTS = wp.constant(256)
+# Parts whose markers are also counted together, which shortens that sum.
+GROUP = wp.constant(16)
 RST0 = wp.constant(0xD0)
 EOI = wp.constant(0xD9)
 
 
+@wp.func_native("""
+assert(i >= 0 && i % 4 == 0 && i + 3 < a.shape[0]);
+wp::uint32 four = *(const wp::uint32*)(a.data + i);
+if (i < begin) four &= 0xFFFFFFFFu << 8 * (begin - i);
+if (end < i + 4) four &= 0xFFFFFFFFu >> 8 * (i + 4 - end);
+const wp::uint32 before = i > begin ? a.data[i - 1] : 0, last = four << 8 | before, low = 0x7F7F7F7Fu;
+const wp::uint32 last_is_255 = ~(((~last & low) + low) | ~last | low), is_255 = ~(((~four & low) + low) | ~four | low);
+const wp::uint32 is_zero = ~(((four & low) + low) | four | low);
+return last_is_255 & ~is_255 & ~is_zero;
+""")
+def markers(a: wp.array(dtype=wp.uint8), i: int, begin: int, end: int) -> wp.uint32:
+    """The upper bit of each of four bytes from `i` on, a multiple of four, that says which marker is there.
+
+    It is no zero after 255, because that is stuffed, and no further 255. Bytes before `begin` and from `end` on are none.
+    """
+
+
+@wp.func_native("return (bits >> 7) * 0x01010101u >> 24;")
+def number_of(bits: wp.uint32) -> int:
+    """How many of the four upper bits are set."""
+
+
+@wp.func_native("return bits & 0x80u ? 0 : bits & 0x8000u ? 1 : bits & 0x800000u ? 2 : 3;")
+def first_of(bits: wp.uint32) -> int:
+    """The first byte whose upper bit is set."""
+
+
 @wp.func
 def part_of(frames: wp.array2d(dtype=wp.int32), f: int, part: int):
-    """The bytes of a part, from the first to the one after the last. Parts meet at multiples of four."""
-    end = frames[f, END]
+    """The bytes of a part, from the first to the one after the last: multiples of four, so the first and last go beyond the JPEG."""
     first = frames[f, CODED] // 4
-    size = (end // 4 - first) // PARTS + 1
+    size = (frames[f, END] // 4 - first) // PARTS + 1
     begin = 4 * (first + part * size)
-    return wp.clamp(begin, frames[f, CODED], end), wp.min(begin + 4 * size, end)
-
-
-@wp.func
-def next_byte(data: wp.array(dtype=wp.uint8), i: int, end: int):
-    """The next byte to look at, from `i` on: four bytes without 255 hold no marker."""
-    while i % 4 == 0 and i + 4 <= end and have_no_255(data, i):
-        i += 4
-    return i
-
-
-@wp.func
-def last_byte(data: wp.array(dtype=wp.uint8), frames: wp.array2d(dtype=wp.int32), f: int, i: int):
-    """The byte before `i`, if it is coded."""
-    if i > frames[f, CODED]:
-        return int(at(data, i - 1))
-    return 0
+    return begin, wp.min(begin + 4 * size, frames[f, END])
 
 
 @wp.kernel
-def count(data: wp.array(dtype=wp.uint8), frames: wp.array2d(dtype=wp.int32), counts: wp.array(dtype=wp.int32)):
-    """Counts the markers in a part."""
+def count(
+    data: wp.array(dtype=wp.uint8),
+    frames: wp.array2d(dtype=wp.int32),
+    counts: wp.array(dtype=wp.int32),
+    groups: wp.array(dtype=wp.int32),
+):
+    """Counts the markers in a part, and in its group, where zeros were."""
     f, part = wp.tid()
-    begin, end = part_of(frames, f, part)
-    last = last_byte(data, frames, f, begin)
+    i, end = part_of(frames, f, part)
     found = int(0)
-    i = int(begin)
     while i < end:
-        byte = int(at(data, i))
-        # A zero after 0xFF is stuffed.
-        if last == 255 and byte != 255 and byte != 0:
-            found += 1
-        last = byte
-        i += 1
-        if last != 255:
-            i = next_byte(data, i, end)
+        found += number_of(markers(data, i, frames[f, CODED], frames[f, END]))
+        i += 4
     put(counts, f * PARTS + part, found)
+    wp.atomic_add(groups, (f * PARTS + part) // GROUP, found)
 
 
 @wp.kernel
@@ -66,6 +76,7 @@ def find(
     data: wp.array(dtype=wp.uint8),
     frames: wp.array2d(dtype=wp.int32),
     counts: wp.array(dtype=wp.int32),
+    groups: wp.array(dtype=wp.int32),
     marks: wp.array(dtype=wp.int32),
     declined: wp.array(dtype=wp.int32),
 ):
@@ -73,31 +84,33 @@ def find(
     f, part = wp.tid()
     tiles = frames[f, TILES]
     number = int(0)
-    for before in range(part):
+    for group in range(part // GROUP):
+        number += at(groups, f * PARTS // GROUP + group)
+    for before in range(part - part % GROUP, part):
         number += at(counts, f * PARTS + before)
-    begin, end = part_of(frames, f, part)
-    last = last_byte(data, frames, f, begin)
-    i = int(begin)
+    i, end = part_of(frames, f, part)
     while i < end:
-        byte = int(at(data, i))
-        if last == 255 and byte != 255 and byte != 0:
+        # Threads look for their next markers together.
+        found = wp.uint32(0)
+        while i < end and found == wp.uint32(0):
+            found = markers(data, i, frames[f, CODED], frames[f, END])
+            i += 4
+        while found != wp.uint32(0):
+            marker = i - 4 + first_of(found)
             # What follows the end of the image does not count.
             if number < tiles:
                 expected = RST0 + number % 8
                 if number == tiles - 1:
                     expected = EOI
-                if byte != expected:
+                if int(at(data, marker)) != expected:
                     declined[f] = 1
-                tile_end = i - 1
+                tile_end = marker - 1
                 # More 0xFF may precede the marker, and belong to no tile.
                 while tile_end > frames[f, CODED] and at(data, tile_end - 1) == wp.uint8(255):
                     tile_end -= 1
                 put(marks, 2 * (frames[f, FIRST_TILE] + number), tile_end)
-                put(marks, 2 * (frames[f, FIRST_TILE] + number) + 1, i + 1)
+                put(marks, 2 * (frames[f, FIRST_TILE] + number) + 1, marker + 1)
             number += 1
-        last = byte
-        i += 1
-        if last != 255:
-            i = next_byte(data, i, end)
+            found = found & (found - wp.uint32(1))
     if part == PARTS - 1 and number < tiles:
         declined[f] = 1

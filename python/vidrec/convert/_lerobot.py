@@ -20,13 +20,14 @@ from .. import _vidrec, tools
 from .._storage import Path
 from ..errors import FormatError, Interrupted, PackWarning, UsageError
 from ..results import PackReport
+from ..stored_track import FLOATS
 
 _CAMERA = "observation.images."
 # Columns that every data set has, and that say which episode, frame and task a row belongs to.
 _OF_ROWS = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 # The type of a track for each type of values.
 _TYPES = {
-    **{"float16": "f32", "float32": "f32", "float64": "f64", "int8": "i16", "int16": "i16", "int32": "i32", "int64": "i64"},
+    **{"float16": "f16", "float32": "f32", "float64": "f64", "int8": "i16", "int16": "i16", "int32": "i32", "int64": "i64"},
     **{"uint8": "u8", "uint16": "u16", "uint32": "i64", "uint64": "i64", "bool": "bool", "string": "utf-8"},
     "language": "language",
 }
@@ -405,7 +406,7 @@ def _meaning(info: Mapping[str, Any], kind: str) -> Dict[str, Any]:
 
 def _spec(number: int, track: _Track) -> str:
     column, timing = f"values{number}", "every-frame"
-    words = f"type={track.kind}{',nan' if track.kind in ('f32', 'f64') else ''},values={column}"
+    words = f"type={track.kind}{',nan' if track.kind in FLOATS else ''},values={column}"
     if track.kind in ("video", "image"):
         timing, words = "frames", f"type=u16,size={track.shape[1]}x{track.shape[0]}"
     elif track.kind in ("utf-8", "language"):

@@ -118,6 +118,9 @@ class DrawnSample(Result):
     """Frames of the clip that were taken."""
     window: Optional[Tuple[float, float, float, float]]
     """Left, top, width and height, in pixels, of the part of a frame that became the picture; None if frames differ in size."""
+    matrix: Optional[Tuple[Tuple[float, float, float], Tuple[float, float, float], Tuple[float, float, float]]]
+    """The matrix, 3x3, that takes a place (x, y, 1) in a stored frame to its place in the picture: crop, resize and flip. Places are in
+    pixels from the top left corner; the center of the first pixel is at (0.5, 0.5). None if frames differ in size."""
     flip: bool
     """Whether left and right changed places."""
     color: DrawnColor

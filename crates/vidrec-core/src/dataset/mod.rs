@@ -14,6 +14,7 @@ mod prefetch;
 mod records;
 mod shard;
 mod source;
+mod source_size;
 mod track;
 mod track_file;
 mod track_stats;
@@ -26,6 +27,8 @@ pub use listing::{FailedSource, Leftover};
 pub(crate) use records::RecordsDigest;
 pub use shard::{Shard, split_payload};
 pub use source::{Io, OpenOptions, Source};
+#[doc(hidden)]
+pub use source_size::display_size;
 pub use track::{ClipTracks, TrackView, Values};
 pub use track_file::TrackFile;
 pub use track_stats::{TrackStats, picture_stats, track_stats};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use half::f16;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use vidrec_jpeg::Decoder;
@@ -105,6 +106,7 @@ fn find<'a>(known: &'a [TrackSchema], name: &str) -> Result<&'a TrackSchema> {
 
 fn stats_of_schema(dataset: &Dataset, schema: &TrackSchema) -> Result<TrackStats> {
     match schema.kind {
+        TrackType::F16 => stats_of_type::<f16>(dataset, schema),
         TrackType::F32 => stats_of_type::<f32>(dataset, schema),
         TrackType::F64 => stats_of_type::<f64>(dataset, schema),
         TrackType::I16 => stats_of_type::<i16>(dataset, schema),

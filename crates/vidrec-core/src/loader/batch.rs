@@ -53,6 +53,10 @@ pub struct SampleParams {
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` if the
     /// clip's frames differ in size, because each frame then has a part of its own.
     pub window: Option<[f64; 4]>,
+    /// The matrix that takes a place `(x, y, 1)` in a frame, in pixels, to its place in the picture: rows of a crop, a resize and a
+    /// flip. Places count from the top left corner, so that the center of the first pixel is at (0.5, 0.5). `None` where
+    /// [`window`](Self::window) is.
+    pub matrix: Option<[[f64; 3]; 3]>,
     /// Whether the picture is mirrored, left to right.
     pub flip: bool,
     /// The change of colors.

@@ -36,9 +36,9 @@ pub use jpeg_memory::{JpegMemory, PinnedAllocator, PinnedMemory};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixOptions, SourceCount};
 pub use options::{
-    Batching, Cameras, CamerasCrop, ColorJitter, Crop, DecodedCache, Dtype, Frames, Layout, LoaderOptions, Missing,
-    Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start, TrackAnchor, TrackHow, TrackNormalize,
-    TrackScaling, TrackWindow, WindowPad,
+    Batching, Cameras, CamerasCrop, ColorJitter, CoordinateSize, Crop, DecodedCache, Dtype, Frames, Geometry, Layout,
+    LoaderOptions, Missing, Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start, TrackAnchor,
+    TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 pub use state::LoaderState;
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 use byteorder::{ByteOrder, LittleEndian as LE};
+pub use half::f16;
 use serde::{Deserialize, Serialize};
 
 use super::coding::{Blocks, TrackCoding};
@@ -29,8 +30,8 @@ pub struct Facts {
     pub coding: TrackCoding,
 }
 
-/// A type of numbers that tracks can have: `f32`, `f64`, `i16`, `i32`, `i64`, `u16`, or `u8`, which is also how `bool`
-/// is stored.
+/// A type of numbers that tracks can have: `half::f16`, `f32`, `f64`, `i16`, `i32`, `i64`, `u16`, or `u8`, which is also
+/// how `bool` is stored.
 pub trait TrackNumber: Pod + Send + Sync + private::Sealed {
     /// The type of such tracks.
     const TYPE: TrackType;
@@ -58,6 +59,16 @@ macro_rules! numbers {
             }
         )+
     };
+}
+
+impl private::Sealed for f16 {}
+
+impl TrackNumber for f16 {
+    const TYPE: TrackType = TrackType::F16;
+
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
 }
 
 numbers!(f32 => F32, f64 => F64, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16);
@@ -336,6 +347,7 @@ impl<'a> Payload<'a> {
     /// The position of the first number that is infinite or not a number.
     pub fn first_not_finite(&self) -> Option<usize> {
         match self.schema.kind {
+            TrackType::F16 => numbers::<f16>(self.number_bytes()).iter().position(|n| !n.is_finite()),
             TrackType::F32 => numbers::<f32>(self.number_bytes()).iter().position(|n| !n.is_finite()),
             TrackType::F64 => numbers::<f64>(self.number_bytes()).iter().position(|n| !n.is_finite()),
             _ => None,

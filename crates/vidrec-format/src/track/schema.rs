@@ -11,12 +11,14 @@ use crate::words::unknown_variant;
 
 /// The type of the values of a track.
 ///
-/// In text (`FromStr`, `Display`, serde): `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `u16`, `bool` or `utf-8`.
+/// In text (`FromStr`, `Display`, serde): `f16`, `f32`, `f64`, `i16`, `i32`, `i64`, `u8`, `u16`, `bool` or `utf-8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[derive(strum::Display, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_ty = Error, parse_err_fn = unknown_variant::<Self>)]
 pub enum TrackType {
+    /// 16-bit floating-point numbers (IEEE 754 binary16).
+    F16,
     /// 32-bit floating-point numbers.
     F32,
     /// 64-bit floating-point numbers.
@@ -49,7 +51,7 @@ impl TrackType {
     pub fn number_bytes(self) -> Option<u64> {
         match self {
             TrackType::U8 | TrackType::Bool => Some(1),
-            TrackType::I16 | TrackType::U16 => Some(2),
+            TrackType::F16 | TrackType::I16 | TrackType::U16 => Some(2),
             TrackType::F32 | TrackType::I32 => Some(4),
             TrackType::F64 | TrackType::I64 => Some(8),
             TrackType::Utf8 => None,

@@ -1,5 +1,6 @@
 //! Values that were read from a file or a list, and conversions between number types.
 
+use half::f16;
 use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
@@ -38,6 +39,13 @@ impl Number {
         }
     }
 
+    fn f16(self) -> Option<f16> {
+        match self {
+            Number::Whole(n) => Some(nearest_f16(n as f64)).filter(|&float| f64::from(float) as i128 == i128::from(n)),
+            Number::Float(n) => Some(nearest_f16(n)).filter(|float| float.is_finite() || !n.is_finite()),
+        }
+    }
+
     fn f32(self) -> Option<f32> {
         match self {
             Number::Whole(n) => Some(n as f32).filter(|&float| float as i128 == i128::from(n)),
@@ -46,12 +54,25 @@ impl Number {
     }
 }
 
+/// Returns the nearest number of 16 bits. On the way, an inexact `f32` gets an odd last bit: of two that are nearest, it would
+/// hide which one the number was nearer to (Boldo and Melquiond, IEEE Transactions on Computers 57, 2008).
+fn nearest_f16(n: f64) -> f16 {
+    let near = n as f32;
+    let bits = near.to_bits();
+    if f64::from(near) == n || bits % 2 == 1 || !near.is_finite() {
+        return f16::from_f32(near);
+    }
+    let odd = if f64::from(near).abs() < n.abs() { bits + 1 } else { bits - 1 };
+    f16::from_f32(f32::from_bits(odd))
+}
+
 /// Returns all numbers, or `None` of texts. `true` is 1.
 pub(super) fn numbers(values: &TrackValues) -> Option<Vec<Number>> {
     fn whole<T: Copy + Into<i64>>(numbers: &[T]) -> Vec<Number> {
         numbers.iter().map(|&n| Number::Whole(n.into())).collect()
     }
     Some(match values {
+        TrackValues::F16(n) => n.iter().map(|&n| Number::Float(n.into())).collect(),
         TrackValues::F32(n) => n.iter().map(|&n| Number::Float(n.into())).collect(),
         TrackValues::F64(n) => n.iter().map(|&n| Number::Float(n)).collect(),
         TrackValues::I16(n) => whole(n),
@@ -73,6 +94,7 @@ pub(super) fn typed(numbers: &[Number], kind: TrackType) -> std::result::Result<
         all(numbers, |number| number.whole()?.try_into().ok())
     }
     Ok(match kind {
+        TrackType::F16 => TrackValues::F16(all(numbers, Number::f16)?),
         TrackType::F32 => TrackValues::F32(all(numbers, Number::f32)?),
         TrackType::F64 => TrackValues::F64(all(numbers, Number::f64)?),
         TrackType::I16 => TrackValues::I16(whole(numbers)?),
@@ -119,7 +141,7 @@ impl Array {
 
     /// Returns the same values as another type.
     ///
-    /// Floats are rounded to the nearest `f32`. All other conversions must be exact, so only whole floats below
+    /// Floats are rounded to the nearest `f32` or `f16`. All other conversions must be exact, so only whole floats below
     /// 2^53 become integers.
     pub fn into_type(self, kind: TrackType) -> Result<Self> {
         let found = self.values.kind();
@@ -168,6 +190,7 @@ impl Array {
 /// Returns the numbers or texts at these places, which must exist.
 fn pick(values: &TrackValues, places: impl Iterator<Item = usize>) -> TrackValues {
     match values {
+        TrackValues::F16(n) => TrackValues::F16(places.map(|i| n[i]).collect()),
         TrackValues::F32(n) => TrackValues::F32(places.map(|i| n[i]).collect()),
         TrackValues::F64(n) => TrackValues::F64(places.map(|i| n[i]).collect()),
         TrackValues::I16(n) => TrackValues::I16(places.map(|i| n[i]).collect()),

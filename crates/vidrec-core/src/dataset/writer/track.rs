@@ -1,5 +1,6 @@
 //! A track of a clip, as given to a writer.
 
+use half::f16;
 use serde::{Deserialize, Serialize};
 
 use vidrec_format::track::coding;
@@ -46,6 +47,8 @@ pub struct Track {
 /// The values of a [`Track`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrackValues {
+    /// `f16`.
+    F16(Vec<f16>),
     /// `f32`.
     F32(Vec<f32>),
     /// `f64`.
@@ -111,7 +114,7 @@ macro_rules! by_type {
     };
 }
 
-by_type! { F32 F64 I16 I32 I64 U8 U16 }
+by_type! { F16 F32 F64 I16 I32 I64 U8 U16 }
 
 impl Default for TrackValues {
     fn default() -> Self {

@@ -177,6 +177,7 @@ impl SampleSpecs {
             frames,
             times,
             window: frame.map(|_| view.window(size)),
+            matrix: frame.map(|_| view.matrix(size)),
             flip: view.flip,
             color,
             instead_of: None,

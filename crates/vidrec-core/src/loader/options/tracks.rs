@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::geometry::{CoordinateSize, Geometry};
 use super::values::{require, steps};
 use crate::dataset::TrackStats;
 use vidrec_format::error::{Error, Result};
@@ -115,10 +116,18 @@ pub struct TrackWindow {
     pub missing: Missing,
     /// The normalization of numbers. Default `None`: they are as stored.
     pub normalize: Option<TrackNormalize>,
-    /// For tracks of [pictures](vidrec_format::track::schema::TrackSchema::is_picture), such as depth: `frames`, to crop, resize and mirror them as the
-    /// frames of the sample, or the name of a camera, to do so as with its frames. Each pixel is that of the stored picture
-    /// in which its center lies, so no value is blended with another. Default `None`: pictures come as stored.
-    pub follow: Option<String>,
+    /// What the values are in the frames, so that they come in the coordinates of the pictures of the batch. Default `None`:
+    /// they come as stored.
+    pub geometry: Option<Geometry>,
+    /// With a geometry, the camera whose crop, resize and flip the values follow. Default `None`: the first.
+    pub camera: Option<String>,
+    /// With a geometry that has coordinates, the size of the pictures in whose pixels they are; for [`Geometry::Flow`], the unit
+    /// of its numbers. Default `None`: that of the frames, or of the pictures of the flow. If the clip was packed from a video
+    /// of another size than its frames, coordinates could be of either, and without this option that is an error.
+    pub size: Option<CoordinateSize>,
+    /// With [`Geometry::Points`], pairs of points that change places in a flip, such as the left and the right hand. They are
+    /// numbers along the last but one dimension of a value.
+    pub swap: Vec<(u32, u32)>,
     /// The number of numbers of a value in a batch, of type `f32`: after those of the track, which have one side and may be
     /// normalized, come zeros. [`TrackBatch::dims`](crate::loader::TrackBatch::dims) counts those of the track. With it, sources of a mix
     /// may have values of other lengths and types. Default `None`: the shape and the type of the track.
@@ -143,6 +152,7 @@ impl TrackWindow {
             let e = Error::usage(format!("loader option {option}: a rate needs a window or steps"));
             return Err(e.help("give one of them, or omit the rate"));
         }
+        self.check_geometry(&option)?;
         self.normalize.iter().try_for_each(|normalize| normalize.check(&format!("{option}.normalize")))?;
         let fits = |seconds: f64| seconds.abs() <= MOST_SECONDS;
         if let Some((start, end)) = self.window {
@@ -158,6 +168,27 @@ impl TrackWindow {
         let Some(times) = &self.times else { return Ok(()) };
         let all_fit = !times.is_empty() && times.iter().copied().all(fits);
         require(all_fit, &format!("{option}.times"), format_args!("{times:?}"), "one or more numbers of seconds")
+    }
+
+    /// Returns an error that names the track if its geometry makes no sense for any track.
+    fn check_geometry(&self, option: &str) -> Result<()> {
+        let TrackWindow { geometry, camera, size, swap, .. } = self;
+        let found = geometry.map_or("no geometry".into(), |geometry| format!("geometry {geometry}"));
+        let needs = |is_set: bool, name: &str, fits: bool, what: &str| {
+            require(!is_set || fits, &format!("{option}.{name}"), &found, what)
+        };
+        let has_size = geometry.is_some_and(|geometry| geometry != Geometry::Mask);
+        needs(camera.is_some(), "camera", geometry.is_some(), "a geometry")?;
+        needs(size.is_some(), "size", has_size, "a geometry with coordinates: boxes, points, flow or intrinsics")?;
+        needs(!swap.is_empty(), "swap", *geometry == Some(Geometry::Points), "geometry points")?;
+        if let Some(CoordinateSize::Of((width, height))) = size {
+            let found = format_args!("{height}x{width}");
+            require(*width > 0 && *height > 0, &format!("{option}.size"), found, "sides of 1 or more")?;
+        }
+        let mut numbers: Vec<u32> = swap.iter().flat_map(|&(a, b)| [a, b]).collect();
+        numbers.sort_unstable();
+        let is_twice = numbers.windows(2).any(|pair| pair[0] == pair[1]);
+        require(!is_twice, &format!("{option}.swap"), format_args!("{swap:?}"), "each point at most once")
     }
 
     /// The start and end of the window in nanoseconds.

@@ -126,7 +126,7 @@ fn numbers_of(kind: &str, data: &[u8]) -> Result<TrackValues> {
         "u4" => read!(u32, i64, I64, |n| Some(n.into())),
         "i8" => read!(i64, i64, I64, Some),
         "u8" => read!(u64, i64, I64, |n| n.try_into().ok()),
-        "f2" => read!(half::f16, f32, F32, |n| Some(n.into())),
+        "f2" => read!(half::f16, half::f16, F16, Some),
         "f4" => read!(f32, f32, F32, Some),
         _ => read!(f64, f64, F64, Some),
     })
@@ -258,7 +258,7 @@ pub(super) mod tests {
         assert_eq!(row("<u2", 1, &[255, 255]).unwrap().values, TrackValues::U16(vec![65_535]));
         assert_eq!(row("|i1", 1, &[255]).unwrap().values, TrackValues::I16(vec![-1]));
         assert_eq!(row("|b1", 2, &[1, 0]).unwrap().values, TrackValues::Bool(vec![true, false]));
-        assert_eq!(row("<f2", 1, &[0, 0x3c]).unwrap().values, TrackValues::F32(vec![1.0]));
+        assert_eq!(row("<f2", 1, &[0, 0x3c]).unwrap().values, TrackValues::F16(vec![half::f16::ONE]));
         for (kind, n, data, part) in [
             (">f4", 1, &[0; 4][..], "\">f4\""),
             ("<U5", 1, &[0; 20], "\"<U5\""),

@@ -1,6 +1,7 @@
 //! Computes where pixels go: pixel shape, target size, rotation and mirroring. This is pure arithmetic, without
 //! FFmpeg.
 
+use vidrec_core::dataset;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::{allocation, limits};
 
@@ -90,18 +91,10 @@ pub(crate) fn odd_angle(m: &[i32; 9]) -> Option<f64> {
     (off.abs() > 0.5).then_some(degrees)
 }
 
-/// Returns the size on a screen with square pixels. The sample aspect ratio `num:den` stretches the width.
-///
-/// A ratio that changes the width by less than 1 % counts as square. Encoders write 640:639 and the like when they
-/// round a size, and resampling for half a pixel only costs sharpness. A missing ratio (0:1) also counts as
-/// square.
-pub(crate) fn display_size(coded: Size, (num, den): (u32, u32)) -> Size {
-    let square = num == 0 || den == 0 || u64::from(num.abs_diff(den)) * 100 < u64::from(den);
-    if square {
-        return coded;
-    }
-    let width = divide_rounded(u64::from(coded.width) * u64::from(num), u64::from(den)).max(1);
-    Size { width: u32::try_from(width).unwrap_or(u32::MAX), height: coded.height }
+/// Returns the size on a screen with square pixels, for this sample aspect ratio.
+pub(crate) fn display_size(coded: Size, sar: (u32, u32)) -> Size {
+    let (width, height) = dataset::display_size((coded.width, coded.height), sar);
+    Size { width, height }
 }
 
 /// Returns the size at which to store a picture of `display` size.

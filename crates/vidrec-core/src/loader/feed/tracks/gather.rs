@@ -1,6 +1,7 @@
 //! Copies the values of a track to their place in a batch.
 
 use bytemuck::Pod;
+use half::f16;
 
 use super::times::Pick;
 use crate::dataset::Values;
@@ -39,10 +40,10 @@ impl PickedValues<'_> {
         let [height, width, ..] = sides[..] else {
             return Err(Error::internal("a picture without rows and columns"));
         };
-        let (frame, [left, top, w, h]) = sample.frame_size().zip(sample.params.window).ok_or_else(|| {
-            let e = Error::usage("the frames of the clip differ in size, so no track can follow them");
-            e.in_clip(sample.clip.ordinal()).help("omit follow of the track, or leave the clip out")
-        })?;
+        let (frame, [left, top, w, h]) = sample
+            .frame_size()
+            .zip(sample.params.window)
+            .ok_or_else(|| Error::internal("pictures that follow frames of several sizes"))?;
         let mut columns = axis((left, w), sample.size.0, frame.0, width);
         if sample.params.flip {
             columns.reverse();
@@ -82,6 +83,7 @@ impl PickedValues<'_> {
         let out = bytemuck::try_cast_slice_mut(out).map_err(|_| no_room())?;
         match self.schema.kind {
             TrackType::F64 => self.write_floats::<f64, F>(normalize, rounded, out),
+            TrackType::F16 => self.write_floats::<f16, F>(normalize, rounded, out),
             TrackType::F32 => self.write_floats::<f32, F>(normalize, rounded, out),
             TrackType::I16 => self.write_floats::<i16, F>(normalize, rounded, out),
             TrackType::I32 => self.write_floats::<i32, F>(normalize, rounded, out),

@@ -1,6 +1,7 @@
 //! Tracks that come with the batches: values at the times of a sample's frames, or in windows around them.
 
 mod gather;
+mod geometry;
 mod times;
 mod track_plan;
 
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 use super::sample_spec::SampleSpec;
 use crate::dataset::Dataset;
 use crate::loader::batch::{TrackBatch, TrackBuffer};
-use crate::loader::options::{Cameras, LoaderOptions, ResolvedOptions, TrackHow, TrackWindow};
+use crate::loader::options::{Cameras, LoaderOptions, ResolvedOptions, TrackWindow};
 use track_plan::{OfCamera, TrackPlan};
 use vidrec_format::error::{Error, Result};
 use vidrec_format::track::schema::TrackSchema;
@@ -123,24 +124,21 @@ fn plan_track<'a>(
             false => e.expected(format!("one of {}", names.into_iter().collect::<Vec<_>>().join(", "))),
         });
     };
-    let follows = followed(window, options.cameras.as_ref(), schema)?;
-    TrackPlan::new(dataset, schema.clone(), window.clone(), follows)
+    let camera = followed(window, options.cameras.as_ref(), schema)?;
+    TrackPlan::new(dataset, schema.clone(), window.clone(), camera)
 }
 
 /// The number of the camera whose frames a track of this schema follows.
-fn followed(window: &TrackWindow, cameras: Option<&Cameras>, schema: &TrackSchema) -> Result<Option<u32>> {
-    let Some(follow) = &window.follow else { return Ok(None) };
-    let option = format!("loader option tracks[{:?}].follow", schema.name);
-    if !schema.is_picture() || window.how == TrackHow::Linear || window.normalize.is_some() {
-        let e = Error::usage(format!("{option}: only pictures as they are stored can follow frames"));
-        let e = e.expected("u8 or u16 of shape [height, width] or [height, width, channels]").found(schema.words());
-        return Err(e.help("omit follow; with it, omit how=linear and normalize"));
-    }
+fn followed(window: &TrackWindow, cameras: Option<&Cameras>, schema: &TrackSchema) -> Result<u32> {
+    geometry::check(window, schema)?;
+    let Some(camera) = &window.camera else { return Ok(0) };
     let names = cameras.map_or(&[][..], |cameras| &cameras.names);
-    let number = names.iter().position(|name| name == follow).or((follow == "frames").then_some(0));
-    number.map(|number| Some(number as u32)).ok_or_else(|| {
-        let e = Error::usage(format!("{option}: there is no such camera")).found(follow);
-        e.expected(format!("\"frames\" or the name of a camera: {}", names.join(", ")))
+    names.iter().position(|name| name == camera).map(|number| number as u32).ok_or_else(|| {
+        let e = Error::usage(format!("loader option tracks[{:?}].camera: there is no such camera", schema.name));
+        match names.is_empty() {
+            true => e.found(camera).help("give the loader cameras, or omit camera"),
+            false => e.found(camera).expected(format!("one of {}", names.join(", "))),
+        }
     })
 }
 

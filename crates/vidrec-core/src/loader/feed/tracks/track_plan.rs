@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::gather::PickedValues;
+use super::geometry::Placement;
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
 use crate::dataset::{ClipTracks, Dataset, TrackView};
 use crate::loader::batch::{TrackBuffer, TrackBufferValues};
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
-use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
+use crate::loader::options::{Geometry, Missing, TrackAnchor, TrackHow, TrackWindow};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
@@ -23,8 +24,8 @@ pub(crate) type OfCamera<'a> = &'a dyn Fn(u32) -> Result<Option<SampleSpec<'a>>>
 pub(crate) struct TrackPlan {
     pub schema: TrackSchema,
     pub options: TrackWindow,
-    /// The number of the camera whose frames its pictures follow.
-    follows: Option<u32>,
+    /// The number of the camera whose frames its values follow, if they have a geometry.
+    camera: u32,
     choice: TrackChoice,
 }
 
@@ -52,7 +53,7 @@ fn steps_of_window((from, to): (i64, i64), rate: (u32, u32)) -> Range<i64> {
 }
 
 impl TrackPlan {
-    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, follows: Option<u32>) -> Result<Self> {
+    pub fn new(dataset: &Dataset, schema: TrackSchema, options: TrackWindow, camera: u32) -> Result<Self> {
         let TrackWindow { rate, how, anchor, dims, .. } = options;
         let (is_text, is_linear) = (schema.kind == TrackType::Utf8, how == TrackHow::Linear);
         let has_window = options.window.is_some() || options.steps.is_some();
@@ -117,16 +118,27 @@ impl TrackPlan {
                 }
             }
         };
-        Ok(TrackPlan { schema, options, follows, choice })
+        Ok(TrackPlan { schema, options, camera, choice })
     }
 
-    /// The shape of a value in a batch whose pictures have this width and height.
+    /// The shape of what has a flag of its own in the mask, in a batch whose pictures have this width and height.
     pub fn value_shape(&self, size: (u32, u32)) -> Vec<u32> {
-        let mut shape = self.options.dims.map_or_else(|| self.schema.shape.clone(), |dims| vec![dims]);
-        if let ([height, width, ..], Some(_)) = (&mut shape[..], self.follows) {
+        let mut shape = self.options.dims.map_or_else(|| self.item().to_vec(), |dims| vec![dims]);
+        if let ([height, width, ..], true) = (&mut shape[..], self.copies_pixels()) {
             (*width, *height) = size;
         }
         shape
+    }
+
+    /// The shape of what has a flag of its own in the mask.
+    fn item(&self) -> &[u32] {
+        let shape = &self.schema.shape[..];
+        self.options.geometry.map_or(shape, |geometry| geometry.item(shape))
+    }
+
+    /// Whether a value in a batch has pixels of the stored one.
+    fn copies_pixels(&self) -> bool {
+        self.options.geometry.is_some_and(Geometry::is_picture)
     }
 
     /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, or an error if the window
@@ -134,7 +146,7 @@ impl TrackPlan {
     pub fn sample_bytes(&self, length: usize, size: (u32, u32)) -> Result<usize> {
         let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
         // Normalized numbers take 4 bytes or more.
-        let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.follows.is_some() { 1 } else { 4 });
+        let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.copies_pixels() { 1 } else { 4 });
         let numbers: u128 = self.value_shape(size).iter().map(|&side| u128::from(side)).product();
         let bytes = values * numbers * u128::from(each);
         if self.choice != TrackChoice::Texts && bytes > MOST_SAMPLE_BYTES {
@@ -147,16 +159,21 @@ impl TrackPlan {
 
     /// The dimensions of the mask except the first, in a batch of samples of `length` frames.
     pub fn dimensions(&self, length: usize) -> Vec<usize> {
-        let count = match &self.choice {
-            TrackChoice::Texts => return Vec::new(),
-            TrackChoice::AtFrames => return vec![length],
-            TrackChoice::Steps { steps, .. } | TrackChoice::Run { steps, .. } => (steps.end - steps.start) as usize,
-            TrackChoice::Times(times) => times.len(),
-        };
-        match self.options.anchor {
+        let steps = |count: usize| match self.options.anchor {
             TrackAnchor::Each => vec![length, count],
             TrackAnchor::Current | TrackAnchor::Last => vec![count],
-        }
+        };
+        let mut dimensions = match &self.choice {
+            TrackChoice::Texts => return Vec::new(),
+            TrackChoice::AtFrames => vec![length],
+            TrackChoice::Steps { steps: range, .. } | TrackChoice::Run { steps: range, .. } => {
+                steps((range.end - range.start) as usize)
+            }
+            TrackChoice::Times(times) => steps(times.len()),
+        };
+        let items = self.schema.shape.len() - self.item().len();
+        dimensions.extend(self.schema.shape[..items].iter().map(|&side| side as usize));
+        dimensions
     }
 
     /// The type of the values in a batch.
@@ -172,7 +189,8 @@ impl TrackPlan {
     /// Whether values are not simply those that are stored.
     fn is_computed(&self) -> bool {
         let is_other = self.options.dims.is_some() && self.schema.kind != TrackType::F32;
-        self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other
+        let is_moved = self.options.geometry.is_some_and(|geometry| !geometry.is_picture());
+        self.options.how == TrackHow::Linear || self.options.normalize.is_some() || is_other || is_moved
     }
 
     /// Writes a sample's values of the track to its place in the batch, and fills all of that place.
@@ -211,11 +229,16 @@ impl TrackPlan {
                 slot.mask.fill(true);
             }
             TrackBufferValues::Numbers(out) => {
-                let followed = self.follows.map(of_camera).transpose()?;
-                if let Some(None) = followed {
-                    nothing(slot);
-                    return Ok(());
-                }
+                let followed = match self.options.geometry {
+                    None => None,
+                    Some(geometry) => {
+                        let Some(sample) = of_camera(self.camera)? else {
+                            nothing(slot);
+                            return Ok(());
+                        };
+                        Some((Placement::new(geometry, &self.options, &self.schema, &sample)?, sample))
+                    }
+                };
                 let picks = self.picks(&track, sample)?;
                 // The next value counts only if it has a weight. A value after the last one would be an error of
                 // its own.
@@ -223,15 +246,18 @@ impl TrackPlan {
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
                 let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
                 let picked = PickedValues { schema: &self.schema, all: &values, picks: &picks, dims };
-                match followed.flatten() {
-                    Some(followed) => picked.seen(&followed, out)?,
-                    None if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
-                    None => picked.stored(out)?,
+                match &followed {
+                    Some((_, sample)) if self.copies_pixels() => picked.seen(sample, out)?,
+                    _ if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
+                    _ => picked.stored(out)?,
                 }
-                slot.mask
-                    .iter_mut()
-                    .zip(&picks)
-                    .for_each(|(there, pick)| *there = pick.is_some_and(|pick| pick.exists));
+                let items = slot.mask.len() / picks.len().max(1);
+                for (mask, pick) in slot.mask.chunks_exact_mut(items.max(1)).zip(&picks) {
+                    mask.fill(pick.is_some_and(|pick| pick.exists));
+                }
+                if let Some((place, _)) = followed {
+                    place.apply(self.kind(), out, slot.mask, &picks)?;
+                }
             }
         }
         track.prove_still_there()

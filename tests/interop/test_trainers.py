@@ -1,0 +1,154 @@
+"""LLaMA-Factory and ms-swift encode and collate the conversations of examples/conversations.py, with the frames that are stored.
+
+They want PyTorch 2, and newer versions of transformers with it. What they import of these and do not use here is put in place.
+"""
+import importlib
+import sys
+import types
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import vidrec
+
+torch = pytest.importorskip("torch")
+import transformers.image_utils  # noqa: E402
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
+from transformers import Qwen2TokenizerFast, Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLImageProcessor, Qwen2VLProcessor  # noqa: E402
+
+sys.path.append(str(ROOT / "examples"))
+torch.distributed.init_device_mesh = transformers.image_utils.make_flat_list_of_images = None
+transformers.AutoModelForImageTextToText = None
+for name, has in {"torchaudio": {}, "transformers.video_utils": {"make_batched_videos": None}}.items():
+    sys.modules.setdefault(name, types.ModuleType(name)).__dict__.update(has)
+from conversations import Conversations  # noqa: E402
+
+# The template of ms-swift knows these numbers.
+TOKENS = {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645, "<|vision_start|>": 151652, "<|vision_end|>": 151653,
+          "<|vision_pad|>": 151654, "<|image_pad|>": 151655, "<|video_pad|>": 151656}
+# Sides that no rule changes, also not that of qwen-vl-utils for lists of frames, which are multiples of 56.
+HEIGHT, WIDTH = 280, 392
+RATE = 4
+
+
+class VideoProcessor(Qwen2VLImageProcessor):
+    """As newer versions of transformers have it beside the processor of images."""
+
+    def __call__(self, images=None, videos=None, **options):
+        return super().__call__(None, videos=videos, **options)
+
+
+@pytest.fixture(scope="module")
+def processor():
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE({**{letter: number for number, letter in enumerate(letters)}, **TOKENS}, []))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    special = {"eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "unk_token": None, "additional_special_tokens": list(TOKENS)}
+    made = Qwen2VLProcessor(Qwen2VLImageProcessor(), Qwen2TokenizerFast(tokenizer_object=tokenizer, **special), chat_template="{{ messages }}")
+    made.video_processor, made.video_max_pixels = VideoProcessor(), HEIGHT * WIDTH
+    return made
+
+
+@pytest.fixture(scope="module")
+def model():
+    heads = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1}
+    vision = {"depth": 1, "embed_dim": 16, "num_heads": 2, "hidden_size": 32, "mlp_ratio": 2}
+    tokens = {f"{name}_token_id": TOKENS[f"<|{token}|>"] for name, token in
+              {"video": "video_pad", "image": "image_pad", "vision_start": "vision_start", "vision_end": "vision_end"}.items()}  # fmt: skip
+    rope = {"type": "mrope", "mrope_section": [2, 3, 3]}
+    config = Qwen2VLConfig(vocab_size=151700, vision_config=vision, rope_scaling=rope, **heads, **tokens)
+    return Qwen2VLForConditionalGeneration(config)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trainers") / "set"
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    with vidrec.Writer(folder) as writer:
+        for number, count in enumerate((8, 5, 16)):
+            frames = np.stack([np.dstack([x + 20 * number, y + 9 * t, (x + y) // 3]) for t in range(count)]).astype(np.uint8)
+            writer.add(frames, times=3 + np.arange(count) / RATE, fields={"caption": f"clip {number}", "question": "Which one?"})
+    return Conversations(str(folder), max_frames=6)
+
+
+def patches(processor, row):
+    """What the processor makes of the frames of a row; the last one is repeated to fill a patch."""
+    frames = row["videos"][0] + row["videos"][0][-1:] * (len(row["videos"][0]) % 2)
+    made = processor.image_processor(None, videos=[frames], do_resize=False, return_tensors="pt")
+    return made["pixel_values_videos"], made["video_grid_thw"]
+
+
+def test_frames_have_the_rate_that_is_asked_for(rows):
+    for row, clip, stored in zip((rows[0], rows[1], rows[2]), rows.clips, ([0, 2, 4, 6], [0, 2, 4], [0, 2, 4, 6, 8, 10])):
+        assert np.array_equal(np.stack([np.asarray(frame) for frame in row["videos"][0]]), clip.frames(stored))
+        assert row["messages"][0]["content"] == "<video>Which one?"
+    whole = next(iter(torch.utils.data.DataLoader(rows, batch_size=3, num_workers=1, collate_fn=list)))
+    assert [len(row["videos"][0]) for row in whole] == [4, 3, 6]
+
+
+@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl"])
+def test_ms_swift_encodes_collates_and_learns(kind, rows, processor, model):
+    from swift.dataset import LazyLLMDataset
+    from swift.template import get_template
+
+    names = {"task_type": "causal_lm", "max_model_len": 4096, "model_dir": "", "config": model.config, "torch_dtype": torch.float32}
+    processor.model_info = types.SimpleNamespace(**names, is_multimodal=True, rope_scaling=None)
+    processor.model_meta = types.SimpleNamespace(template=kind, is_multimodal=True, candidate_templates=[kind])
+    template = get_template(processor, template_type=kind)
+    template.set_mode("train")
+    template.model = model
+    samples = LazyLLMDataset(rows, template.encode, strict=True)
+    for sample, row in zip((samples[0], samples[1], samples[2]), (rows[0], rows[1], rows[2])):
+        values, grid = patches(processor, row)
+        assert torch.equal(sample["pixel_values_videos"], values) and torch.equal(sample["video_grid_thw"], grid)
+        assert sample["input_ids"].count(TOKENS["<|video_pad|>"]) == grid.prod() // 4
+        said = processor.tokenizer.decode([number for number in sample["labels"] if number >= 0])
+        assert row["messages"][1]["content"] in said and "Which" not in said
+        # Two frames of a patch at 2 frames a second.
+        assert sample.get("second_per_grid_ts", [1.0]) == [1.0] and ("second_per_grid_ts" in sample) == (kind == "qwen2_5_vl")
+    if kind == "qwen2_vl":
+        batch = template.data_collator([samples[0], samples[1]])
+        batch.pop("text_position_ids", None)
+        assert model(**batch).loss.isfinite()
+
+
+def test_ms_swift_tells_qwen3_when_frames_are(rows, processor):
+    from swift.template import TEMPLATE_MAPPING
+    from swift.template.template_inputs import StdTemplateInputs
+
+    template = object.__new__(TEMPLATE_MAPPING["qwen3_vl"].template_cls)
+    template.processor, template.mode = processor, "train"
+    inputs = StdTemplateInputs.from_dict(rows[2])
+    template.replace_tag("video", 0, inputs)
+    told = inputs.mm_processor_kwargs["video_metadata"][0]
+    seconds = rows.clips[2].pts_seconds[:12:2] - rows.clips[2].pts_seconds[0]
+    assert np.array_equal(np.array(told["frames_indices"]) / told["fps"], seconds) and inputs.mm_processor_kwargs["do_sample_frames"] is False
+
+
+def test_llama_factory_encodes_collates_and_learns(rows, processor, model, monkeypatch):
+    monkeypatch.setenv("DISABLE_VERSION_CHECK", "1")
+    from llamafactory.data.collator import SFTDataCollatorWith4DAttentionMask
+    from llamafactory.data.template import get_template_and_fix_tokenizer
+    from llamafactory.hparams import DataArguments
+
+    # Its loader of models and its training need PyTorch 2.
+    for name, has in {"llamafactory.train.sft": "workflow", "llamafactory.train.tuner": "run_exp"}.items():
+        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**{has: None}))
+    example = importlib.import_module("llamafactory_sft")
+    data = DataArguments(template="qwen2_vl", dataset=rows.path)
+    template = get_template_and_fix_tokenizer(processor.tokenizer, data)
+    options = types.SimpleNamespace(video_fps=2.0, video_maxlen=6)
+    samples = example.get_dataset(template, options, data, None, "sft", processor.tokenizer, processor)["train_dataset"]
+    collate = SFTDataCollatorWith4DAttentionMask(template=template, model=model, tokenizer=processor.tokenizer, processor=processor)
+    for number in range(3):
+        values, grid = patches(processor, rows[number])
+        batch = collate([samples[number]])
+        assert torch.equal(batch["pixel_values_videos"], values) and torch.equal(batch["video_grid_thw"], grid)
+        labels = batch["labels"][batch["labels"] >= 0]
+        assert f"clip {number}" in processor.tokenizer.decode(labels) and len(labels) < 20
+    regular = template.mm_plugin._regularize_videos(rows[2]["videos"], image_max_pixels=HEIGHT * WIDTH, image_min_pixels=1, video_fps=2.0)
+    assert regular["fps_per_video"] == [2.0] and regular["frames_indices"] == [list(range(6))]
+    batch = collate([samples[0], samples[1]])
+    batch["position_ids"] = batch["position_ids"][-3:]
+    assert model(**batch).loss.isfinite()
