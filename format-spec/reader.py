@@ -13,8 +13,9 @@ from collections import namedtuple
 from pathlib import Path
 from zlib import crc32
 
+import added
 from basics import check, FormatError, json_object, map_file
-from track_reader import ATTRIBUTES, Track, TrackFile
+from track_reader import Track, TrackFile
 
 INDEX_MAGIC = b"\x89VIDX\r\n\x1a"
 RECORD_MAGIC = struct.pack("<I", 0xCED7230A)
@@ -22,9 +23,6 @@ REQUIRED = (b"FRMS", b"CLPS", b"STRS", b"DATA", b"META")
 META_TYPES = {"classes": list, "tool": str, "ffmpeg": str, "settings": dict}
 SHARD_TYPES = {"record_file": str, "index_file": str, "clips": int, "frames": int, "bytes": int, "sha256": str}
 TRACK_FILE_TYPES = {"file": str, "bytes": int, "sha256": str}
-ADDED_FILE_TYPES = {"file": str, "clips": int, "bytes": int, "sha256": str, "edge_crc32": int}
-ADDED_TYPES = {"tracks": list, "hidden": list}
-PLACE_TYPES = {"file": str, "first_clip": int}
 FAILURES_TYPES = {"file": str, "count": int, "sha256": str}
 STEM = "[A-Za-z0-9_][A-Za-z0-9._-]*[.]"
 SHARD_NAMES = {key: re.compile(STEM + end) for key, end in [("record_file", "rec"), ("index_file", "vidx"), ("file", "vtrk")]}
@@ -90,33 +88,6 @@ class Shard:
         if b"TRKS" in self.sections:
             self.tracks = TrackFile(self.track_path, self.track_binding, self.clip_count)
 
-    def add(self, files: dict) -> None:
-        """Takes what its clips got after they were packed from these files, by name."""
-        self.added = [(files[place["file"]], place["first_clip"]) for place in (self.listed_added or {}).get("tracks", [])]
-
-    def track_files(self) -> list:
-        """The files with tracks of its clips, the newest first, where its clips begin in each, and the names that count."""
-        found, gone = [], set((self.listed_added or {}).get("hidden", []))
-        for file, first in [*self.added[::-1], *([(self.tracks, 0)] if self.tracks else [])]:
-            names = {track["name"] for track in file.schema}
-            found.append((file, first, names - gone))
-            gone |= names
-        return found
-
-    def clip_tracks(self, ordinal: int, frames: int) -> list:
-        """The tracks of a clip: its own, and then those that were added."""
-        return [track for file, first, names in self.track_files()[::-1]
-                for track in file.tracks(first + ordinal, frames) if track.schema["name"] in names - {ATTRIBUTES}]
-
-    def attributes(self, ordinal: int, frames: int, stored: str) -> str:
-        """The attributes of a clip, with those that were added."""
-        files = [(file, first) for file, first, names in self.track_files() if self.added and ATTRIBUTES in names]
-        if not files:
-            return stored
-        (file, first), merged = files[0], json.loads(stored or "{}")
-        merged.update(file.attributes(first + ordinal, frames))
-        return json.dumps({k: v for k, v in sorted(merged.items()) if v is not None}, separators=(",", ":"), ensure_ascii=False)
-
     def beside(self, ending: str, sha256: bytes) -> Path:
         """The file of an index that was given by itself: see "Names of files"."""
         path = self.index_path.with_suffix(ending)
@@ -153,7 +124,7 @@ class Shard:
         except UnicodeDecodeError as e:
             raise FormatError("clip-string", f"clip {ordinal}: {e}") from e
         frames = [self.frame(i) for i in range(first, first + count)]
-        strings[2] = self.attributes(ordinal, count, strings[2])
+        strings[2] = added.attributes(self, ordinal, count, strings[2])
         return Clip(None if label < 0 else label, *strings, width, height, (numerator, denominator), bool(flags & 1),
                     frames, self, first, ordinal)
 
@@ -189,8 +160,6 @@ class Shard:
         if b"TRKS" in self.sections:
             length, sha256, _ = self.track_binding
             listing["track_file"] = {"file": self.track_path.name, "bytes": length, "sha256": sha256.hex()}
-        if self.listed_added is not None:
-            listing["added"] = self.listed_added
         return listing
 
 class Dataset:
@@ -198,12 +167,7 @@ class Dataset:
         self.shards, self.meta = shards, shards[0].meta
         for other in shards:
             check(other.meta["classes"] == self.meta["classes"], "dataset-classes", f"not those of {other.index_path}")
-        known = {}
-        for file, track in ((file, track) for s in shards for file, _, names in s.track_files()
-                            for track in file.schema if track["name"] in names - {ATTRIBUTES}):
-            kind = track["type"], track["shape"], track["timing"]
-            same = known.setdefault(track["name"], kind) == kind
-            check(same, "dataset-tracks", f"{file.path}: {track['name']} is another track elsewhere")
+        added.check_schemas(shards)
 
     def __len__(self) -> int:
         return sum(s.clip_count for s in self.shards)
@@ -215,20 +179,18 @@ class Dataset:
         """Everything but the pictures, ready for JSON."""
         def clip(c: Clip) -> dict:
             tracks = {}
-            if c.shard.track_files():
-                tracks["tracks"] = [track(t) for t in c.shard.clip_tracks(c.ordinal, len(c.frames))]
+            if added.track_files(c.shard):
+                tracks["tracks"] = [track(t) for t in added.tracks(c.shard, c.ordinal, len(c.frames))]
             return {**dict(list(c._asdict().items())[:-3]), "frames": [f._asdict() for f in c.frames], **tracks}
         def track(t: Track) -> dict:
             return {"name": t.schema["name"], "count": t.count, "numbers": None if t.numbers is None else t.numbers.hex(), "texts": t.texts,
                     "starts": t.starts, "ends": t.ends, "first_ns": t.first_ns, "rate": t.rate}
-        return {**{k: self.meta[k] for k in META_TYPES}, "shards": [s.listing() for s in self.shards],
+        return {**{k: self.meta[k] for k in META_TYPES}, "shards": [{**s.listing(), **added.listed(s)} for s in self.shards],
                 "clips": [clip(c) for c in self.clips]}
 
 def read_listing(path: Path) -> dict:
     listing = json_object(path.read_bytes(), "dataset-json", {**LISTING_TYPES, **META_TYPES}, tuple(LISTING_TYPES))
-    has_added = bool(listing.get("added_files")) or any(isinstance(s, dict) and s.get("added") for s in listing["shards"])
-    known = (1, 2)[has_added:]
-    check(listing["format"] == "vidrec" and listing["format_version"] in known, "dataset-version", f"not version {known}")
+    added.check_version(listing)
     check(len(listing["shards"]) > 0, "dataset-json", "no shards")
     failures = listing.get("failures")
     for part in listing["shards"] + ([] if failures is None else [failures]):
@@ -242,28 +204,8 @@ def read_listing(path: Path) -> dict:
             check(is_name, "dataset-json", f"{name!r} is not the name of such a file")
     for key in "clips", "frames", "bytes":
         check(listing[key] == sum(s[key] for s in listing["shards"]), "dataset-json", f"{key} is not the sum")
-    check_added(listing)
+    added.check_places(listing)
     return listing
-
-def check_added(listing: dict) -> None:
-    """The added files, and that the clips of shards are in them."""
-    passed, used = {}, set()
-    for file in listing.get("added_files", []):
-        file = json_object(json.dumps(file).encode(), "dataset-json", ADDED_FILE_TYPES, tuple(ADDED_FILE_TYPES))
-        fits = SHARD_NAMES["file"].fullmatch(file["file"]) and re.fullmatch("[0-9a-fA-F]{64}", file["sha256"])
-        check(fits and file["file"] not in passed and file["clips"] <= 1 << 31, "dataset-json", f"{file}")
-        passed[file["file"]] = (0, file["clips"])
-    for shard in listing["shards"]:
-        added = shard.get("added")
-        added = json_object(json.dumps({} if added is None else added).encode(), "dataset-json", ADDED_TYPES, ())
-        for place in added["tracks"]:
-            place = json_object(json.dumps(place).encode(), "dataset-json", PLACE_TYPES, tuple(PLACE_TYPES))
-            check(place["file"] in passed, "dataset-json", f"{place['file']} is not in added_files")
-            (least, most), end = passed[place["file"]], place["first_clip"] + shard["clips"]
-            check(least <= place["first_clip"] and end <= most, "dataset-json", f"{place}: not the clips of the shard")
-            passed[place["file"]] = (end, most)
-            used.add(place["file"])
-    check(used == set(passed), "dataset-json", f"nobody's files: {set(passed) - used}")
 
 def open_dataset(path) -> Dataset:
     path = Path(path)
@@ -272,11 +214,7 @@ def open_dataset(path) -> Dataset:
         tracks = lambda s: at(s["track_file"]["file"]) if s.get("track_file") else None
         read = read_listing(listing)
         shards = [Shard(at(s["index_file"]), at(s["record_file"]), s, tracks(s)) for s in read["shards"]]
-        binding = lambda f: (f["bytes"], bytes.fromhex(f["sha256"]), f["edge_crc32"])
-        files = {f["file"]: TrackFile(at(f["file"]), binding(f), f["clips"]) for f in read.get("added_files", [])}
-        for shard in shards:
-            shard.add(files)
-        return Dataset(shards)
+        return Dataset(added.opened(read, shards, at))
     index, record = path.with_suffix(".vidx"), path if path.suffix == ".rec" else None
     if record and not index.exists():
         listed = read_listing(path.with_name("dataset.json"))["shards"]

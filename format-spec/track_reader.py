@@ -88,14 +88,6 @@ class TrackFile:
         block = self.block(clip)
         return [] if block is None else [self.track(clip, block[0], entry, frames) for entry in block[2]]
 
-    def attributes(self, clip: int, frames: int) -> dict:
-        """The attributes that a clip got."""
-        for track in self.tracks(clip, frames):
-            if track.schema["name"] == ATTRIBUTES:
-                check(track.texts is not None and len(track.texts) == 1, "clip-attributes", f"clip {clip}: not one text")
-                return json_object(track.texts[0].encode(), "clip-attributes", {})
-        return {}
-
     def track(self, clip: int, block: int, entry: tuple, frames: int) -> Track:
         number, coding, crc, at, size, count, first_ns, *rate = entry
         schema, start = self.schema[number], block + at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Sized
+from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Sized
 
 from . import _vidrec
 from ._storage import Path
@@ -65,7 +65,7 @@ def add_tracks(
     """
     adder = _vidrec.TrackAdder(os.fspath(path), bool(replace))
     try:
-        all_values = {f"track {name!r}": values for name, values in (tracks or {}).items()}
+        all_values: Dict[str, Iterable[Any]] = {f"track {name!r}": values for name, values in (tracks or {}).items()}
         if fields is not None:
             all_values["fields"] = fields
         for name, values in all_values.items():

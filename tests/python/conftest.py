@@ -60,15 +60,17 @@ def rig_path(videos, tmp_path_factory):
     import vidrec
 
     root = tmp_path_factory.mktemp("rig")
-    rows = ["path,camera,episode,end,action,depth,boxes"]
+    rows, boxes = ["path,camera,episode,end,action,depth"], []
     for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
         values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
-        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy,{i}-boxes.npy')
-        np.save(root / f"{i}-boxes.npy", np.random.default_rng(i).uniform(-20, 110, (12, 3, 4)))
+        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy')
+        boxes.append(np.random.default_rng(i).uniform(-20, 110, (12, 3, 4)))
         np.save(root / f"{i}.npy", np.random.default_rng(i).integers(0, 9000, (12, 18, 24), np.uint16))
     (root / "list.csv").write_text("\n".join(rows))
-    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12", "depth=depth,frames", "boxes=boxes,frames"])
+    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12", "depth=depth,frames"])
     assert report.clips == 12
+    # Whatever goes with tracks goes with those that were added.
+    vidrec.add_tracks(root / "rig", {"boxes": (boxes[clip.index][: len(clip)] for clip in vidrec.open(root / "rig"))})
     return root / "rig"
 
 

@@ -170,12 +170,12 @@ impl DatasetJson {
         let added = self.shards.iter().filter_map(|shard| shard.added.as_ref());
         let used: HashSet<&FileName> = added.flat_map(|added| &added.tracks).map(|place| &place.file).collect();
         self.added_files = files.into_iter().filter(|file| used.contains(&file.file)).collect();
-        self.format_version = self.lowest_version();
+        self.format_version = self.version();
         self
     }
 
-    /// The version that a reader needs to know.
-    fn lowest_version(&self) -> u32 {
+    /// The version that says whether something was added.
+    fn version(&self) -> u32 {
         let has_added = !self.added_files.is_empty() || self.shards.iter().any(|shard| shard.added.is_some());
         if has_added { VERSION_WITH_ADDED } else { u32::from(VERSION.0) }
     }
@@ -228,9 +228,9 @@ impl DatasetJson {
         let fault = |what: &str| Error::format("dataset-json", what);
         let json = Self::from_json(bytes)
             .map_err(|e| fault("this is not the JSON of a data set").found(e).hint(Hint::Repair))?;
-        if json.format != "vidrec" || !(json.lowest_version()..=VERSION_WITH_ADDED).contains(&json.format_version) {
+        if json.format != "vidrec" || json.format_version != json.version() {
             return Err(Error::format("dataset-version", "unknown format or version")
-                .expected(format!("vidrec {}", json.lowest_version()))
+                .expected(format!("vidrec {}", json.version()))
                 .found(format!("{} {}", json.format, json.format_version)));
         }
         if json.shards.is_empty() {
@@ -297,7 +297,7 @@ mod tests {
         for (version, files, added, rule) in [
             (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 2)], "hidden": ["x"]}), None),
             (2, json!([]), json!({"hidden": ["x"]}), None),
-            (2, json!([]), Value::Null, None),
+            (2, json!([]), Value::Null, Some("dataset-version")),
             (1, json!([]), json!({"hidden": ["x"]}), Some("dataset-version")),
             (1, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 2)]}), Some("dataset-version")),
             (3, json!([]), Value::Null, Some("dataset-version")),
@@ -316,7 +316,7 @@ mod tests {
             (2, json!([file("a.rec", 3)]), json!({"tracks": [place("a.rec", 0)]}), Some("dataset-json")),
             (2, json!([file("a.vtrk", u64::MAX)]), json!({"tracks": [place("a.vtrk", 0)]}), Some("dataset-json")),
             (2, json!([["a.vtrk", 3, 1, "", 0]]), Value::Null, Some("dataset-json")),
-            (2, json!([]), json!([]), Some("dataset-json")),
+            (2, json!([]), json!([1]), Some("dataset-json")),
         ] {
             let mut changed = listing();
             (changed["format_version"], changed["added_files"]) = (version.into(), files.clone());

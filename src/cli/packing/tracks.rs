@@ -38,8 +38,11 @@ enum Command {
         /// Replace tracks of the same names, and attributes of clips that get another value.
         #[arg(long)]
         replace: bool,
+        /// Print the report as JSON.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
-        shown: ShownArgs,
+        progress: ProgressArgs,
     },
     /// Remove tracks and attributes. What was packed stays in its file and is hidden; a file of which nothing is left is removed.
     Remove {
@@ -51,29 +54,21 @@ enum Command {
         /// The name of an attribute. May be given several times.
         #[arg(long, value_name = "NAME")]
         field: Vec<String>,
-        #[command(flatten)]
-        shown: ShownArgs,
+        /// Print the report as JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 
-#[derive(clap::Args)]
-struct ShownArgs {
-    /// Print the report as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    progress: ProgressArgs,
-}
-
 pub fn run(args: &Args) -> Run {
-    let (shown, report) = match &args.command {
-        Command::Add { dataset, tracks, fields, replace, shown } => {
+    let (json, report) = match &args.command {
+        Command::Add { dataset, tracks, fields, replace, json, progress } => {
             let adder = TrackAdder::open(dataset, *replace)?;
-            (shown, add(adder, tracks, fields.as_deref(), &mut shown.progress.of("clips"))?)
+            (json, add(adder, tracks, fields.as_deref(), &mut progress.of("clips"))?)
         }
-        Command::Remove { dataset, tracks, field, shown } => (shown, remove_tracks(dataset, tracks, field)?),
+        Command::Remove { dataset, tracks, field, json } => (json, remove_tracks(dataset, tracks, field)?),
     };
-    output::print(shown.json, &report, render)?;
+    output::print(*json, &report, render)?;
     Ok(Outcome::Done.but_left(&report.left_behind))
 }
 

@@ -234,7 +234,7 @@ impl TrackAdder {
             let place = |(_, new): &(_, AddedFileJson)| AddedClipsJson { file: new.file.clone(), first_clip };
             let mut added = shard.added.take().unwrap_or_default();
             added.tracks.extend(new.iter().map(place));
-            added.hidden.retain(|name| schema.number(name).is_none());
+            added.hidden.retain(|name| schema.number(name).is_none() && !hidden.contains(name));
             added.hidden.extend(hidden.iter().cloned());
             shard.added = Some(without_replaced(added, &schemas)).filter(|added| *added != AddedJson::default());
             first_clip += shard.clips;
