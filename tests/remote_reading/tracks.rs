@@ -84,7 +84,7 @@ fn an_epoch_of_stored_order_takes_few_requests_for_tracks() {
 #[test]
 fn added_tracks_and_attributes_are_those_of_a_local_data_set() {
     let served = Served::new(sample_data_sets::tracked(&[9, 8]));
-    let mut adder = TrackAdder::open(served.dir(), false).unwrap();
+    let mut adder = TrackAdder::open(served.dir(), true).unwrap();
     for c in 0..17u16 {
         let values = TrackValues::U16((0..3 * 4000).map(|i| i ^ c).collect());
         let latents = Track { name: "latents".into(), values, shape: vec![4000], ..Track::default() };
