@@ -129,7 +129,13 @@ fn numbers<T: TrackNumber>(track: &vidrec::TrackBatch) -> &[T] {
 
 /// All that is drawn, without names of fields and types, which may change.
 fn drawn(batch: &Batch) -> String {
+    // Of samples with several cameras, the frames that the first one shows.
+    let places = (batch.times.len() / batch.params.len().max(1)).max(1);
+    let cameras = (batch.frame_mask.len() / batch.times.len().max(1)).max(1);
+    let frame_mask: Vec<bool> = batch.frame_mask.chunks(places).step_by(cameras).flatten().copied().collect();
+    let mut times = batch.times.chunks(places);
     let params = batch.params.iter().map(|p| {
+        let times: Vec<f64> = times.next().into_iter().flatten().copied().flatten().collect();
         let c = &p.color;
         let color = format!(
             "{} {} {} {:?} {}",
@@ -139,11 +145,11 @@ fn drawn(batch: &Batch) -> String {
             c.order.map(|step| format!("{step:?}").to_lowercase()),
             c.grayscale
         );
-        let of_frames = format!("{:?} {:?} {:?} {:?}", p.frames, p.times, p.window, p.instead_of);
+        let of_frames = format!("{:?} {times:?} {:?} {:?}", p.frames, p.window, p.instead_of);
         format!("{} {} {} {of_frames} {color}", p.sample, p.view, p.flip)
     });
     let params: Vec<String> = params.collect();
-    let Batch { labels, clips, source_ids, mask, frame_mask, camera_mask, clips_on_all_ranks, .. } = batch;
+    let Batch { labels, clips, source_ids, mask, camera_mask, clips_on_all_ranks, .. } = batch;
     let shape = batch.shape();
     format!(
         "{shape:?} {labels:?} {clips:?} {source_ids:?} {mask:?} {frame_mask:?} {camera_mask:?} {clips_on_all_ranks} {params:?}"

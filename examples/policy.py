@@ -74,7 +74,7 @@ def loader(folder: Path, batch_size: int = 16, rank: Optional[Tuple[int, int]] =
         mix,
         batch_size,
         # Half a second ago, and now.
-        frames=vidrec.Windows(2, stride=5, past=1, pad="edge"),
+        frames=vidrec.Windows([-5, 0], pad="edge"),
         crop=SIDE,
         dtype="float32",
         cameras=vidrec.Cameras(["front", "wrist"], missing="mask"),

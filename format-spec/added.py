@@ -63,7 +63,7 @@ def check_schemas(shards: list) -> None:
     known = {}
     for file, names in ((file, names) for shard in shards for file, _, names in track_files(shard)):
         for track in (track for track in file.schema if track["name"] in names - {ATTRIBUTES}):
-            kind = track["type"], track["shape"], track["timing"]
+            kind = track["type"], track["shape"], track["timing"], track.get("list", False)
             same = known.setdefault(track["name"], kind) == kind
             check(same, "dataset-tracks", f"{file.path}: {track['name']} is another track elsewhere")
 

@@ -8,7 +8,7 @@ COLOR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 
 def is_picture(track: dict) -> bool:
     shape = track["shape"]
-    return track["type"] in ("u8", "u16") and (len(shape) == 2 or len(shape) == 3 and shape[2] <= 4)
+    return track["type"] in ("u8", "u16") and not track.get("list") and (len(shape) == 2 or len(shape) == 3 and shape[2] <= 4)
 
 def decode(b: bytes, track: dict) -> bytes:
     """The numbers of a value, little-endian."""

@@ -184,7 +184,7 @@ class Dataset:
             return {**dict(list(c._asdict().items())[:-3]), "frames": [f._asdict() for f in c.frames], **tracks}
         def track(t: Track) -> dict:
             return {"name": t.schema["name"], "count": t.count, "numbers": None if t.numbers is None else t.numbers.hex(), "texts": t.texts,
-                    "starts": t.starts, "ends": t.ends, "first_ns": t.first_ns, "rate": t.rate}
+                    "starts": t.starts, "ends": t.ends, "first_ns": t.first_ns, "rate": t.rate, **({"lists": t.lists} if t.lists is not None else {})}
         return {**{k: self.meta[k] for k in META_TYPES}, "shards": [{**s.listing(), **added.listed(s)} for s in self.shards],
                 "clips": [clip(c) for c in self.clips]}
 

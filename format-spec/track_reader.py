@@ -22,7 +22,7 @@ MAX_CHANNELS = [None, 8, 2]
 TIMES_PER_VALUE = {"frames": 0, "rate": 0, "times": 1, "spans": 2}
 
 # The numbers of coded sound are None: a decoder makes them of its frames of FLAC, or of its packets of Opus, a list for each block.
-Track = namedtuple("Track", "schema count numbers texts starts ends first_ns rate start end bytes padding coded")
+Track = namedtuple("Track", "schema count numbers texts starts ends first_ns rate start end bytes padding coded lists")
 
 class TrackFile:
     """The track file of a shard. Construction checks the "open" rules, the methods the "use" rules."""
@@ -109,30 +109,33 @@ class TrackFile:
             b = pictures(b, count, of_times, schema, place)
         fits = schema["timing"] != "frames" or count == frames
         check(fits, "track-frames", f"{place}: {count} values for {frames} frames")
-        texts, numbers, values = None, b"" if coded is None else None, 0
+        lists, texts, numbers, values = None, None, b"" if coded is None else None, 0
         if schema["type"] == "utf-8":
             texts, values = read_texts(b, count, schema["timing"], place)
+        elif schema.get("list"):
+            lists, items, values = read_lists(b, count, schema, place)
+            numbers = b[items:values]
         elif coded is None:
             values = count * value_bytes(schema)
             numbers = b[:values]
-            fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
-            check(fits, "track-bool", f"{place}: neither 0 nor 1")
+        fits = schema["type"] != "bool" or set(numbers) <= {0, 1}
+        check(fits, "track-bool", f"{place}: neither 0 nor 1")
         times_at = len(b) - of_times
         times = struct.unpack(f"<{(len(b) - times_at) // 8}q", b[times_at:])
         starts, ends = times[:count], times[count:]
         fits = schema["timing"] != "rate" or all(rate)
         fits = fits and all(x <= y for x, y in zip(starts, starts[1:])) and all(x <= y for x, y in zip(starts, ends))
         check(fits, "track-times", f"{place}: times decrease, or there is no rate")
-        return Track(schema, count, numbers, texts, starts, ends, first_ns, rate, start, start + size, b,
-                     b[values:times_at], coded)
+        padding = b[values:times_at] + (b[4 * (count + 1) : items] if lists is not None else b"")
+        return Track(schema, count, numbers, texts, starts, ends, first_ns, rate, start, start + size, b, padding, coded, lists)
 
 def check_track_schema(track: dict) -> None:
-    types = {"name": str, "type": str, "shape": list, "timing": str, "nan": bool}
+    types = {"name": str, "type": str, "shape": list, "timing": str, "nan": bool, "list": bool}
     json_object(json.dumps(track).encode(), "track-schema", types, ("name", "type", "shape", "timing"))
     name, shape = track["name"], track["shape"]
     fits = 1 <= len(name.encode()) <= 255 and not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name)
     sides = all(type(side) is int and 1 <= side < 1 << 32 for side in shape) and len(shape) <= 8
-    known = (track["type"] in NUMBERS or track["type"] == "utf-8" and not shape) and track["timing"] in TIMES_PER_VALUE
+    known = (track["type"] in NUMBERS or track["type"] == "utf-8" and not shape and not track.get("list")) and track["timing"] in TIMES_PER_VALUE
     check(fits and sides and known, "track-schema", f"{track}")
     check(math.prod(shape) <= 1 << 28, "track-schema", f"{name}: values of shape {shape}")
 
@@ -140,9 +143,10 @@ def value_bytes(track: dict) -> int:
     return NUMBERS[track["type"]][0] * math.prod(track["shape"])
 
 def is_track_length(track: dict, count: int, length: int) -> bool:
-    """Whether so many values can take so many bytes. How long texts are is only in the bytes."""
-    text = track["type"] == "utf-8"
+    """Whether so many values can take so many bytes. How long texts and lists are is only in the bytes."""
+    text = track["type"] == "utf-8" or track.get("list", False)
     values, times = 4 * (count + 1) if text else count * value_bytes(track), TIMES_PER_VALUE[track["timing"]]
+    values = align(values, 8) if track.get("list") else values
     least = align(values, 8) + 8 * count * times if times else values
     return least <= length if text else least == length
 
@@ -154,7 +158,7 @@ def blocks(count: int, each: int) -> int:
 
 def is_coded_length(track: dict, coding: int, rate: list, count: int, length: int) -> bool:
     """Whether so many coded values can take so many bytes. The ends of their blocks are in the bytes."""
-    fits = track["type"] == "i16" and track["timing"] == "rate" and math.prod(track["shape"]) <= MAX_CHANNELS[coding]
+    fits = track["type"] == "i16" and not track.get("list") and track["timing"] == "rate" and math.prod(track["shape"]) <= MAX_CHANNELS[coding]
     fits = fits and (coding == 1 or rate[0] in sound.OPUS_RATES and rate[1] == 1)
     return fits and count * value_bytes(track) < 1 << 32 and 8 * blocks(count, block_values(coding, rate)) <= length
 
@@ -183,14 +187,25 @@ def pictures(b: bytes, count: int, of_times: int, schema: dict, place: str) -> b
     values = b"".join(picture.decode(block, schema) for block in found)
     return values + bytes(-len(values) % 8 if of_times else 0) + b[8 * count : 8 * count + of_times]
 
-def read_texts(b: bytes, count: int, timing: str, place: str) -> tuple:
-    """The texts, and where they end."""
-    offsets = struct.unpack_from(f"<{count + 1}I", b)
-    start, times = 4 * (count + 1), TIMES_PER_VALUE[timing]
-    end = start + offsets[-1]
+def read_offsets(b: bytes, count: int, timing: str, first: int, each: int, rule: str, place: str) -> tuple:
+    """The offsets of texts or lists, which begin at a byte and have units of so many bytes, and where these end."""
+    offsets, times = struct.unpack_from(f"<{count + 1}I", b), TIMES_PER_VALUE[timing]
+    end = first + each * offsets[-1]
     length = align(end, 8) + 8 * count * times if times else end
     rises = offsets[0] == 0 and all(x <= y for x, y in zip(offsets, offsets[1:]))
-    check(rises and length == len(b), "track-text", f"{place}: offsets that do not rise to the end")
+    check(rises and length == len(b), rule, f"{place}: offsets that do not rise to the end")
+    return offsets, end
+
+def read_lists(b: bytes, count: int, schema: dict, place: str) -> tuple:
+    """How many items each list has, and where the items begin and end."""
+    first = align(4 * (count + 1), 8)
+    offsets, end = read_offsets(b, count, schema["timing"], first, value_bytes(schema), "track-list", place)
+    return [y - x for x, y in zip(offsets, offsets[1:])], first, end
+
+def read_texts(b: bytes, count: int, timing: str, place: str) -> tuple:
+    """The texts, and where they end."""
+    start = 4 * (count + 1)
+    offsets, end = read_offsets(b, count, timing, start, 1, "track-text", place)
     try:
         return [b[start + x : start + y].decode("utf-8") for x, y in zip(offsets, offsets[1:])], end
     except UnicodeDecodeError as e:

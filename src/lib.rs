@@ -108,8 +108,9 @@ pub use vidrec_core::loader::{
     Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, CoordinateSize, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, Geometry,
     JpegBatch, JpegFrame, JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
-    MixOptions, Normalize, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips, SmartResize,
-    SourceCount, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    MixOptions, Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips,
+    SmartResize, SourceCount, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow,
+    WindowPad,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::{PinnedAllocator, PinnedMemory, PlanSizes, TilePlan};
@@ -171,8 +172,8 @@ pub mod pack {
 /// Which frames of a video to take: pure functions from integers to integers.
 pub mod sampler {
     pub use vidrec_format::sampler::{
-        FrameLimit, Rate, RateRule, Rule, Selection, ShortVideo, UnroundedTimes, centered, endpoints,
-        nanoseconds_after_first, select, select_draw, uniform, unrounded_times,
+        FrameLimit, Rate, RateRule, Rounding, Rule, Selection, ShortVideo, UnroundedTimes, centered, endpoints,
+        linspace, nanoseconds_after_first, select, select_draw, uniform, unrounded_times,
     };
 }
 

@@ -31,7 +31,7 @@ pub fn tracks(bytes: &[u8]) {
     let Ok(entries) = directory::prove(block, block.len() as u64, ordinal, sum, &schema) else { return };
     for payload in entries.iter().filter_map(|entry| entry.unproven(block, &schema).ok()) {
         if payload.prove(64).and_then(|()| payload.prove_rest()).is_ok() {
-            let _ = (payload.starts(), payload.ends(), payload.first_not_finite(), payload.text(0));
+            let _ = (payload.starts(), payload.ends(), payload.first_not_finite(), payload.text(0), payload.items(0));
             let _ =
                 (payload.blocks().is_none() && payload.schema.value_bytes().is_some()).then(|| payload.number_bytes());
         }
@@ -59,7 +59,8 @@ fn pictures(bytes: &[u8]) {
     let Some(([width, height], rest)) = bytes.split_first_chunk() else { return };
     for (kind, channels) in [(TrackType::U8, 3), (TrackType::U16, 1)] {
         let shape = vec![u32::from(*height), u32::from(*width), channels];
-        let schema = TrackSchema { name: "depth".into(), kind, shape, timing: TrackTiming::Frames, nan: false };
+        let schema =
+            TrackSchema { name: "depth".into(), kind, shape, timing: TrackTiming::Frames, nan: false, list: false };
         let Some(form) = Form::of(&schema) else { return };
         let mut out = Vec::new();
         if png::decode(rest, &form, &mut out).is_ok() {

@@ -68,6 +68,8 @@ struct Track {
     times: Vec<Vec<(f64, f64)>>,
     /// How many numbers a value of each clip has, as 64-bit integers, if they are counted.
     dims: Vec<u8>,
+    /// How many items each list has, as 64-bit integers, and the dimensions of these counts, if values are lists.
+    counts: Option<(Vec<u8>, Vec<usize>)>,
 }
 
 #[derive(IntoPyObject)]
@@ -166,6 +168,7 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
     };
     let track = |(name, track): (String, vidrec::TrackBatch)| {
         let numbers = track.bytes().to_vec();
+        let counts = bytes(track.counts.iter().map(|count| count.to_ne_bytes()));
         Track {
             name,
             kind: track.kind.to_string(),
@@ -173,6 +176,7 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
             mask_shape: track.mask_shape,
             mask: flags(&track.mask),
             times: track.times,
+            counts: (!counts.is_empty()).then_some((counts, track.counts_shape)),
             dims: bytes(track.dims.iter().map(|&dims| i64::from(dims).to_ne_bytes())),
             values: match track.kind {
                 TrackType::Utf8 => Values::Lists(track.texts),
@@ -189,22 +193,10 @@ fn facts(batch: &mut vidrec::Batch) -> PyResult<Facts> {
         mask: flags(&batch.mask),
         frame_mask: flags(&batch.frame_mask),
         camera_mask: flags(&batch.camera_mask),
-        times: bytes(times(batch).map(f64::to_ne_bytes)),
+        times: bytes(batch.times.iter().map(|time| time.unwrap_or(f64::NAN).to_ne_bytes())),
         fields: std::mem::take(&mut batch.fields).into_iter().map(field).collect::<PyResult<_>>()?,
         tracks: std::mem::take(&mut batch.tracks).into_iter().map(track).collect(),
     })
-}
-
-/// The times of the frames of all clips.
-fn times(batch: &vidrec::Batch) -> impl Iterator<Item = f64> {
-    let frames = batch.frame_mask.len() / batch.params.len().max(1);
-    let of_clip = move |(params, mask): (&SampleParams, &[bool])| {
-        let is_padded = params.times.len() < frames;
-        let mut times = params.times.iter().copied();
-        let mut time = |&meant: &bool| if meant || !is_padded { times.next() } else { None };
-        mask.iter().map(|meant| time(meant).unwrap_or(f64::NAN)).collect::<Vec<_>>()
-    };
-    batch.params.iter().zip(batch.frame_mask.chunks(frames.max(1))).flat_map(of_clip)
 }
 
 /// Numbers as bytes in the order of this machine.

@@ -27,10 +27,10 @@ impl Dataset {
 /// Frames, label, class name, source, attributes as JSON, width and height, time base, and whether the source was too short.
 type ClipFields = (u32, Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
 
-/// The schema of a track as JSON, and what its clip has: number of values, numbers, texts, times, ends, rate. Times and ends are
+/// The schema of a track as JSON, and what its clip has: number of values, numbers, texts, times, ends, rate, items of each list. Times and ends are
 /// 64-bit integers of this machine.
 type TrackFields =
-    (String, (usize, Option<Vec<u8>>, Option<Vec<String>>, Vec<u8>, Option<Vec<u8>>, Option<(u32, u32)>));
+    (String, (usize, Option<Vec<u8>>, Option<Vec<String>>, Vec<u8>, Option<Vec<u8>>, Option<(u32, u32)>, Vec<usize>));
 
 #[pymethods]
 impl Dataset {
@@ -144,7 +144,9 @@ impl Dataset {
         let integers = |times: &[i64]| bytes(times.iter().map(|time| time.to_ne_bytes()));
         let (numbers, texts) = (track.number_bytes().map(<[u8]>::to_vec), track.texts().map(|texts| texts.collect()));
         let rate = track.rate().map(|(_, rate)| rate);
-        let told = (track.len(), numbers, texts, integers(&times), track.ends_ns().map(|ends| integers(&ends)), rate);
+        let lists: Vec<usize> = (0..track.len()).filter_map(|i| track.items(i)).map(|items| items.len()).collect();
+        let ends = track.ends_ns().map(|ends| integers(&ends));
+        let told = (track.len(), numbers, texts, integers(&times), ends, rate, lists);
         Ok(Some((to_json(track.schema())?, told)))
     }
 

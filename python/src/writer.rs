@@ -27,8 +27,8 @@ pub enum Pictures {
     Jpegs(Vec<PyBackedBytes>),
 }
 
-/// The schema of a track as JSON, its numbers and texts, its times and ends in nanoseconds, and the first time and the rate.
-pub type NewTrack = (String, (PyBackedBytes, Vec<String>), (Vec<i64>, Vec<i64>), (i64, (u32, u32)));
+/// The schema of a track as JSON, its numbers and texts and how many items each of its lists has, its times and ends in nanoseconds, and the first time and the rate.
+pub type NewTrack = (String, (PyBackedBytes, Vec<String>, Vec<u32>), (Vec<i64>, Vec<i64>), (i64, (u32, u32)));
 
 /// The time of each frame, and its place in the source.
 type FrameTimes = Vec<(i64, Option<u32>)>;
@@ -242,9 +242,9 @@ impl Pictures {
     }
 }
 
-pub fn track((schema, (numbers, texts), (starts, ends), (first_ns, rate)): NewTrack) -> Result<Track> {
+pub fn track((schema, (numbers, texts, lists), (starts, ends), (first_ns, rate)): NewTrack) -> Result<Track> {
     let schema: TrackSchema = serde_json::from_str(&schema).map_err(|e| Error::usage(format!("tracks: {e}")))?;
-    let TrackSchema { name, kind, shape, timing, nan } = schema;
+    let TrackSchema { name, kind, shape, timing, nan, list } = schema;
     let values = TrackValues::of_bytes(kind, &numbers).unwrap_or(TrackValues::Texts(texts));
     let times = match timing {
         TrackTiming::Frames => TrackTimes::Frames,
@@ -252,5 +252,5 @@ pub fn track((schema, (numbers, texts), (starts, ends), (first_ns, rate)): NewTr
         TrackTiming::Spans => TrackTimes::Spans { starts, ends },
         TrackTiming::Rate => TrackTimes::Rate { first_ns, rate },
     };
-    Ok(Track { name, values, shape, times, nan, ..Track::default() })
+    Ok(Track { name, values, shape, times, nan, lists: list.then_some(lists), ..Track::default() })
 }

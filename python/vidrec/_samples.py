@@ -44,9 +44,11 @@ def fields(batch: Batch[Any]) -> Dict[str, Any]:
 
 
 def tracks(batch: Batch[Any]) -> Dict[str, Any]:
-    """Those of the only sample, with the mask of each as ``NAME_mask``, and the times of texts as ``NAME_times``."""
+    """Those of the only sample, with the mask of each as ``NAME_mask``, the times of texts as ``NAME_times``, and how many
+    items lists have as ``NAME_counts``."""
     found = {}
     for name, values in batch.tracks.items():
         found.update({name: values[0], f"{name}_mask": batch.track_masks[name][0]})
     found.update({f"{name}_times": times[0] for name, times in batch.track_times.items()})
+    found.update({f"{name}_counts": counts[0] for name, counts in batch.track_counts.items()})
     return found

@@ -22,6 +22,7 @@ def add_tracks(
     fields: Optional[Iterable[Optional[Mapping[str, Any]]]] = None,
     replace: bool = False,
     nan: Sequence[str] = (),
+    lists: Sequence[str] = (),
 ) -> TracksReport:
     """Add tracks and attributes to the clips of a data set, as one more file, in one step.
 
@@ -42,6 +43,8 @@ def add_tracks(
         Replace tracks of the same names, and attributes of clips that get another value. Default: that is an error.
     nan : sequence of str, default ()
         Tracks whose numbers may be infinite or not a number.
+    lists : sequence of str, default ()
+        Tracks each of whose values is a list of items, as for :class:`vidrec.Writer`.
 
     Returns
     -------
@@ -77,7 +80,8 @@ def add_tracks(
             items = {name: _next(name, items, clip) for name, items in iterators.items()}
             given = {name: items[f"track {name!r}"] for name in tracks or () if items[f"track {name!r}"] is not None}
             missing -= given.keys()
-            adder.add([new_track(name, value, name in nan) for name, value in given.items()], as_json(items.get("fields") or {}))
+            new = [new_track(name, value, name in nan, name in lists) for name, value in given.items()]
+            adder.add(new, as_json(items.get("fields") or {}))
         for name, values in iterators.items():
             if next(values, _END) is not _END:
                 raise UsageError(f"{name}: there are more items than the {len(adder)} clips")

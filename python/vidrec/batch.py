@@ -75,21 +75,23 @@ class Batch(Generic[A]):
         there such clips.
     frame_mask : torch.Tensor or numpy.ndarray
         False for a frame that pads its clip (zeros), or stands in for one that a clip does not have: bool of shape (B, T). A clip
-        without frames, such as a text, has only such zeros; T is 0 if no clip of the batch has frames.
+        without frames, such as a text, has only such zeros; T is 0 if no clip of the batch has frames. With ``cameras``, of shape
+        (B, V, T), and also False for the zeros of a frame that a camera does not show, or of a camera that is missing.
     times : torch.Tensor or numpy.ndarray
-        Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T).
+        Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T). It is that of the
+        video: a clip that is a segment of one counts from where the video does.
     fields : dict
         The attributes that the loader's ``fields`` name: numbers as int64 or float64 of shape (B,), not a number for a
         clip without one; everything else as a list, with None for a clip without one.
     tracks : dict
         The values of the loader's ``tracks``, by name, in the type of the track: of shape (B, T, ...) with one value for
         each frame, (B, W, ...) with a window, (B, T, W, ...) with a window for each frame. Texts are a list for each
-        clip.
+        clip. Lists have one more dimension, their items, padded with zeros to the longest list of the batch: (B, T, N, ...).
     track_masks : dict
         Which of these values there are, by name: bool of shape (B, T), (B, W) or (B, T, W); of texts (B,), False for a
         clip without the track. Boxes and points have a flag each: (B, T, ...) without the last dimension of the values, False for
-        what is not in the picture. The other values are 0, but the first or last one with ``pad="edge"`` of :class:`Windows`. The
-        value of a frame whose ``frame_mask`` is False has a False mask, too.
+        what is not in the picture. So do the items of lists: (B, T, N). The other values are 0, but the first or last one with
+        ``pad="edge"`` of :class:`Windows`. The value of a frame whose ``frame_mask`` is False has a False mask, too.
     track_times : dict
         When the texts of these tracks are, by name: for each clip a list of (start, end), one for each of its texts, in
         seconds from the sample's current frame. A text that begins before that frame has a negative start. Both are the same
@@ -97,6 +99,9 @@ class Batch(Generic[A]):
     track_dims : dict
         How many numbers of a value are those of the track, by name, of tracks with ``dims``: int64 of shape (B,), 0 for a clip
         without the track. The other numbers are 0.
+    track_counts : dict
+        How many items each list has, by name, of tracks of lists: int64 of shape (B, T), -1 where there is no list, while an
+        empty one has 0.
     camera_mask : torch.Tensor, numpy.ndarray or None
         False for a camera that an episode lacks: bool of shape (B, V). None without ``cameras``.
     epoch, number : int
@@ -111,6 +116,7 @@ class Batch(Generic[A]):
     fields: Dict[str, Any]
     tracks: Dict[str, Any]
     track_masks: Dict[str, A]
+    track_counts: Dict[str, A]
     track_dims: Dict[str, A]
     track_times: Dict[str, List[List[Tuple[float, float]]]]
     # None unless asked for, which whoever asked knows.
@@ -136,6 +142,7 @@ class Batch(Generic[A]):
         "number",
         "source_ids",
         "times",
+        "track_counts",
         "track_dims",
         "track_masks",
         "track_times",
@@ -163,6 +170,7 @@ class Batch(Generic[A]):
         camera_mask: Any = None,
         track_times: Optional[Dict[str, List[List[Tuple[float, float]]]]] = None,
         track_dims: Optional[Dict[str, A]] = None,
+        track_counts: Optional[Dict[str, A]] = None,
     ) -> None:
         self._frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
         self.frame_mask, self.times, self.fields = frame_mask, times, fields or {}
@@ -171,6 +179,7 @@ class Batch(Generic[A]):
         self.source_ids, self._names = source_ids, names
         self.tracks, self.track_masks = tracks or {}, track_masks or {}
         self.camera_mask, self.track_times, self.track_dims = camera_mask, track_times or {}, track_dims or {}
+        self.track_counts = track_counts or {}
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
         self._params: Optional[List[DrawnSample]] = None
@@ -339,7 +348,7 @@ class Batch(Generic[A]):
     def _length(self) -> int:
         """Frames of a sample."""
         mask: Any = self.frame_mask
-        return int(mask.shape[1])
+        return int(mask.shape[-1])
 
     def _strips(self, clips: int, height: int) -> Optional[List[Tuple[str, _pictures.Picture]]]:
         """A name and a strip for each of the first clips; None without pictures, or if no side of the shape is 3 colors."""
@@ -355,7 +364,7 @@ class Batch(Generic[A]):
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self._share, self.frame_mask, self.times, self.epoch, self.number, self.fields, self.sources)
         more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask, self.track_times)
-        return Batch, (self._frames, self.labels, self.clips, self.mask, *known, *more, self.track_dims)
+        return Batch, (self._frames, self.labels, self.clips, self.mask, *known, *more, self.track_dims, self.track_counts)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch[A]:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
@@ -387,7 +396,7 @@ class Batch(Generic[A]):
             batch.source_ids = each(self.source_ids)
         if self.camera_mask is not None:
             batch.camera_mask = each(self.camera_mask)
-        for name in ("fields", "tracks", "track_masks", "track_dims"):
+        for name in ("fields", "tracks", "track_masks", "track_dims", "track_counts"):
             values = getattr(self, name)
             setattr(batch, name, {name: v if isinstance(v, list) else each(v) for name, v in values.items()})
         return batch

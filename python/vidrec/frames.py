@@ -12,10 +12,10 @@ clip must have the same number.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Union
+from typing import Optional, Sequence, Union
 
 from ._values import Value
-from .words import ShortClips, Start, WindowPad
+from .words import Rounding, ShortClips, Start, WindowPad
 
 Rate = Union[float, str, None]
 
@@ -28,21 +28,21 @@ class _Frames(Value):
 
 
 @dataclass(frozen=True, repr=False)
-class _Spread(_Frames):
-    """A rule for a number of frames that are spread over the clip."""
-
-    count: int
-    short: ShortClips = "repeat"
-
-
-@dataclass(frozen=True, repr=False)
-class Uniform(_Spread):
+class Uniform(_Frames):
     """Frames that are spread evenly over the clip, the same ones in each epoch.
+
+    They are the centers of ``count`` equal segments, or with ``ends`` those from the first frame to the last.
 
     Parameters
     ----------
     count : int
         Frames of a sample.
+    ends : bool, default False
+        Whether they begin with the first frame of the clip and end with the last, as ``numpy.linspace(0, n - 1, count)`` places
+        them among ``n``.
+    rounding : {"down", "nearest"}, default "down"
+        With ``ends``, the frame that stands for a place between two: the one before, as ``linspace(…, dtype=int)`` of LLaVA's
+        loaders takes it; or the nearest, as ``linspace(…).round()`` of Qwen's does.
     short : {"repeat", "pad", "skip"}, default "repeat"
         What happens to a clip with fewer frames than a sample needs: frames come more than once; zeros fill it up; or the
         clip is in no epoch. ``frame_mask`` is False for repeated and padded frames.
@@ -50,13 +50,18 @@ class Uniform(_Spread):
 
     Examples
     --------
-    >>> vidrec.Uniform(8, short="pad")
-    Uniform(count=8, short='pad')
+    >>> vidrec.Uniform(8, ends=True)
+    Uniform(count=8, ends=True)
     """
+
+    count: int
+    ends: bool = False
+    rounding: Rounding = "down"
+    short: ShortClips = "repeat"
 
 
 @dataclass(frozen=True, repr=False)
-class Random(_Spread):
+class Random(_Frames):
     """One frame at random in each of ``count`` equal segments of the clip (TSN), others in each epoch.
 
     Parameters
@@ -72,22 +77,28 @@ class Random(_Spread):
     Random(count=8)
     """
 
+    count: int
+    short: ShortClips = "repeat"
+
 
 @dataclass(frozen=True, repr=False)
 class Run(_Frames):
-    """A run of frames, from a random start or in the middle of the clip.
+    """A run of frames, from a random start or in the middle of the clip; or several runs, in order of their starts.
 
     Parameters
     ----------
     count : int
-        Frames of a sample.
+        Frames of a run.
     fps : float, int or str, optional
         Frames per second of presentation time, whatever rate is stored: the run then consists of the frames that are on
         the screen at each tick. A rate above the stored one is an error. Default: the stored frames.
     stride : int, default 1
         Frames, or ticks of ``fps``, from one to the next.
     at : {"random", "center"}, default "random"
-        Where it begins: at random, elsewhere in each epoch; or so that it is in the middle.
+        Where it begins: at random, elsewhere in each epoch; or so that it is in the middle. Several runs are then in the middle of
+        as many equal parts of the clip.
+    runs : int, default 1
+        How many runs a sample has, one after another: ``runs * count`` frames. Each has a place of its own, so that they may overlap.
     short : str
         As :class:`Uniform` takes it.
 
@@ -95,32 +106,38 @@ class Run(_Frames):
     --------
     >>> vidrec.Run(16, stride=4, at="center")
     Run(count=16, stride=4, at='center')
+
+    Two runs of 8 frames from a video, as samples of 16 frames:
+
+    >>> vidrec.Run(8, runs=2)
+    Run(count=8, runs=2)
     """
 
     count: int
     fps: Rate = None
     stride: int = 1
     at: Start = "random"
+    runs: int = 1
     short: ShortClips = "repeat"
 
 
 @dataclass(frozen=True, repr=False)
 class Windows(_Frames):
-    """Every run of frames of each clip, or every ``hop``-th: each is a sample of its own.
+    """The frames around a current one, which each frame of each clip is, or every ``hop``-th: each is a sample of its own.
 
     Parameters
     ----------
-    count : int
-        Frames of a sample.
-    fps, stride
-        As :class:`Run` takes them.
+    offsets : int or sequence of int
+        Where the frames are, from the current one at 0, from which :func:`track` counts: ``[-15, -5, 0]`` is a history. In rising
+        order. A number stands for so many frames from the current one on.
+    fps
+        As :class:`Run` takes it.
+    stride : int, default 1
+        Frames, or ticks of ``fps``, that an offset of 1 stands for.
     hop : int, default 1
-        Frames, or ticks of ``fps``, from the start of one run to that of the next.
-    past : int, default 0
-        How many frames of the run come before the current one, from which :func:`track` counts. With 0 the current frame is
-        the first, with ``count - 1`` it is the last: a history.
+        Frames, or ticks of ``fps``, from one current frame to the next.
     pad : {"drop", "edge", "zero"}, default "drop"
-        What happens to runs that reach beyond the clip. ``"drop"``: they are no samples. Otherwise there is a sample around
+        What happens to windows that reach beyond the clip. ``"drop"``: they are no samples. Otherwise there is a sample around
         each frame, or every ``hop``-th, and ``frame_mask`` is False for frames beyond the clip. With ``"edge"`` the clip's
         first or last frame is in their place, and tracks have their first or last value where their mask is False. With
         ``"zero"`` both are 0.
@@ -130,21 +147,25 @@ class Windows(_Frames):
     Examples
     --------
     >>> vidrec.Windows(16, hop=8)
-    Windows(count=16, hop=8)
+    Windows(offsets=16, hop=8)
 
-    The frame before and the current one, of each frame of each clip, as policies of robots take them:
+    The current frame and the fifth before it, of each frame of each clip, as policies of robots take them:
 
-    >>> vidrec.Windows(2, stride=5, past=1, pad="edge")
-    Windows(count=2, stride=5, past=1, pad='edge')
+    >>> vidrec.Windows([-5, 0], pad="edge")
+    Windows(offsets=(-5, 0), pad='edge')
     """
 
-    count: int
+    offsets: Union[int, Sequence[int]]
     fps: Rate = None
     stride: int = 1
     hop: int = 1
-    past: int = 0
     pad: WindowPad = "drop"
     short: ShortClips = "repeat"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.offsets, range):
+            self._keep("offsets", tuple(self.offsets))
+        super().__post_init__()
 
 
 @dataclass(frozen=True, repr=False)

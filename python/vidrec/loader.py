@@ -512,7 +512,6 @@ class _Made(Generic[B]):
         labels, clips = self._known(facts["labels"], np.int64), self._known(facts["clips"], np.int64)
         mask = self._known(facts["mask"], np.bool_)
         per_frame = (len(labels), -1)
-        frame_mask = self._known(facts["frame_mask"], np.bool_).reshape(per_frame)
         times = self._known(facts["times"], np.float64).reshape(per_frame)
         fields = {name: self._field(kind, values) for name, kind, values in facts["fields"]}
         if frames is None:
@@ -520,26 +519,27 @@ class _Made(Generic[B]):
             stored = np.asarray(inner.samples)
             frames = self.shown(stored if self._torch is None else _memory.tensor(stored, str(self._asked.dtype)))
         camera_mask = None
+        per_picture = (len(labels), self._cameras, -1) if self._cameras else per_frame
+        frame_mask = self._known(facts["frame_mask"], np.bool_).reshape(per_picture)
         if self._cameras:
             if frames.ndim == 5:
                 frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
             camera_mask = self._known(facts["camera_mask"], np.bool_).reshape(per_frame)
         source_ids = self._known(facts["source_ids"], np.int64) if self._names else None
-        tracks, track_masks, track_times, track_dims = self._tracks(facts["tracks"])
         # What part of the step of all ranks it is.
         share = Share(facts["clips_on_all_ranks"], self._world_size, all_real=b"\0" not in facts["mask"])
         known = (share, frame_mask, times, epoch, number, fields, None, source_ids, self._names)
-        more = (tracks, track_masks, camera_mask, track_times, track_dims)
-        return Batch(frames, labels, clips, mask, inner, *known, *more)
+        tracks, track_masks, *of_tracks = self._tracks(facts["tracks"])
+        return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask, *of_tracks)
 
     def _field(self, kind: str, values: Any) -> Any:
         if kind == "json":
             return [None if text is None else json.loads(text) for text in values]
         return values if kind == "text" else self._known(values, kind)
 
-    def _tracks(self, told: Sequence[Dict[str, Any]]) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any], Dict[str, Any]]:
-        """The values of tracks, which of them there are, the times of texts, and how many numbers values have, by name."""
-        values, masks, times, counts = {}, {}, {}, {}
+    def _tracks(self, told: Sequence[Dict[str, Any]]) -> Tuple[Dict[str, Any], ...]:
+        """The values of tracks, which of them there are, the times of texts, and how many numbers values and items lists have, by name."""
+        values, masks, times, dims, counts = {}, {}, {}, {}, {}
         for track in told:
             name, kind = track["name"], NUMBERS.get(track["kind"])
             values[name] = track["values"] if kind is None else self._known(track["values"], kind).reshape(track["shape"])
@@ -547,8 +547,10 @@ class _Made(Generic[B]):
             if kind is None:
                 times[name] = track["times"]
             if track["dims"]:
-                counts[name] = self._known(track["dims"], np.int64)
-        return values, masks, times, counts
+                dims[name] = self._known(track["dims"], np.int64)
+            if track["counts"]:
+                counts[name] = self._known(track["counts"][0], np.int64).reshape(track["counts"][1])
+        return values, masks, times, dims, counts
 
     def _known(self, values: bytes, dtype: Any) -> Any:
         array = np.frombuffer(bytearray(values), dtype)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Tuple, Union
+from typing import Any, Mapping, Optional, Sequence, Tuple, Union
 
 from ._values import Value, check
 from .colors import ColorJitter, Normalize
 from .crops import CenterCrop, Crop
-from .frames import Frames
+from .frames import Frames, Windows
 
 FramesGiven = Union[int, Frames, None]
 CropGiven = Union[int, Tuple[int, int], Crop]
@@ -41,6 +41,9 @@ class Camera(Own):
 
     Parameters
     ----------
+    frames : Windows, int or sequence of int, optional
+        The frames that it shows, by their offsets from the current one; the sample has frames at these offsets, and more for other
+        cameras. Pictures of the others are zeros, which are not decoded, and :attr:`vidrec.Batch.frame_mask` is False for them.
     crop : Crop or size, optional
         The part of a frame that becomes the picture. Pictures of all cameras have one size.
     flip : float, optional
@@ -54,12 +57,22 @@ class Camera(Own):
     --------
     >>> vidrec.Cameras(["front", "wrist"], own={"wrist": vidrec.Camera(flip=0.0)})
     Cameras(names=('front', 'wrist'), own={'wrist': Camera(flip=0.0)})
+
+    Of the frames of ``Windows([-5, 0])``, the wrist shows the current one:
+
+    >>> vidrec.Camera(frames=[0])
+    Camera(frames=Windows(offsets=(0,)))
     """
 
+    frames: Union[Windows, int, Sequence[int], None] = None
     crop: Optional[CropGiven] = None
     flip: Optional[float] = None
     color: Optional[ColorJitter] = None
     normalize: Optional[Normalize] = None
+
+    def __post_init__(self) -> None:
+        self._keep("frames", whole_form(Windows, self.frames))
+        super().__post_init__()
 
 
 __all__ = ["Camera"]

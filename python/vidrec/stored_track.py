@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,8 @@ class Track:
     """Its name."""
     timing: TrackTiming
     """How its values lie in time."""
-    values: Union[NDArray[Any], List[str]]
-    """Its values: an array of shape (values, ...), read-only, or a list of texts."""
+    values: Union[NDArray[Any], List[str], List[NDArray[Any]]]
+    """Its values: an array of shape (values, ...), read-only, or a list of texts, or of an array of shape (items, ...) for each list."""
     times: NDArray[np.int64]
     """The time of each value, of a span its start: int64 of shape (values,)."""
     ends: Optional[NDArray[np.int64]]
@@ -43,16 +43,29 @@ class Track:
         return len(self.values)
 
     def __repr__(self) -> str:
-        kind = "texts" if isinstance(self.values, list) else f"{self.values.dtype} {list(self.values.shape[1:])}"
+        of_lists = is_lists(self.values)
+        first: Any = self.values[0] if of_lists else self.values
+        kind = "texts" if isinstance(first, list) else f"{'lists of ' * of_lists}{first.dtype} {list(first.shape[1:])}"
         return f"<vidrec.Track {self.name!r}: {len(self)} values, {kind}, {self.timing}>"
+
+
+def is_lists(values: Any) -> bool:
+    """Whether values are arrays of the items of lists."""
+    return isinstance(values, list) and bool(values) and all(isinstance(value, np.ndarray) for value in values)
+
+
+def split(items: NDArray[Any], lists: Sequence[int]) -> List[NDArray[Any]]:
+    """An array for each list, of so many items each."""
+    return np.split(items, np.cumsum(lists, dtype=np.int64)[:-1])[: len(lists)]
 
 
 def of(schema: TrackSchema, told: Tuple[Any, ...]) -> Track:
     """A track of what the compiled module says of it."""
-    count, numbers, texts, times, ends, rate = told
-    values: Union[NDArray[Any], List[str]] = texts
+    count, numbers, texts, times, ends, rate, lists = told
+    values: Any = texts
     if numbers is not None:
-        values = np.frombuffer(numbers, NUMBERS[schema.type]).reshape(count, *schema.shape)
+        items = np.frombuffer(numbers, NUMBERS[schema.type]).reshape(sum(lists) if schema.list else count, *schema.shape)
+        values = split(items, lists) if schema.list else items
     return Track(
         name=schema.name,
         timing=schema.timing,

@@ -131,7 +131,8 @@ def track(
 
     Without arguments, there is one value for each frame of the sample: shape (B, T, ...). Of a track of timing ``frames``
     it is that of the frame, of others the one at the time of the frame. Texts are those whose span overlaps the time from
-    the first to the last frame. ``window``, ``steps`` and ``times`` choose other values; give at most one of them.
+    the first to the last frame. Lists, such as the boxes of a frame, are padded with zeros to the longest of the batch:
+    (B, T, N, ...). ``window``, ``steps`` and ``times`` choose other values; give at most one of them.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def track(
         timing ``rate`` (sound) are those that are stored, both ends included; other tracks need one.
     how : {"nearest", "linear", "previous"}, default "nearest"
         What stands for a time between two values: the nearest one; what lies between them in proportion (whole numbers
-        become float32); or the latest one at or before that time.
+        become float32); or the latest one at or before that time. Lists have nothing between them.
     steps : int or range, optional
         Instead: a number of values, ``1 / rate`` apart, the first at the time of that frame. ``range(-2, 48)`` begins two
         of them earlier. A policy that predicts the next 50 actions takes ``steps=50, rate=25``. Shape (B, W, ...).

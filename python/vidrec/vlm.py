@@ -145,22 +145,26 @@ def _of_batch(batch: Batch[torch.Tensor], patch: int, merge: int, temporal_patch
     )
 
 
-def video_metadata(batch: Batch[Any]) -> List[Dict[str, Any]]:
+def video_metadata(batch: Batch[Any], *, absolute: bool = False) -> List[Dict[str, Any]]:
     """What processors of transformers ask of each video, for frames that are already chosen.
 
-    Pass it with ``do_sample_frames=False``. The sample is the video, and its first frame is at 0 seconds. ``fps`` is the rate of
+    Pass it with ``do_sample_frames=False``. ``frames_indices`` divided by ``fps`` are the times of the frames. ``fps`` is the rate of
     the frames where they are even in time; where they are not, times are in milliseconds, with an ``fps`` of 1000.
 
     Parameters
     ----------
     batch : Batch
         From any loader.
+    absolute : bool, default False
+        Whether times count from the start of the video that the clip is of, as a question about the whole video does, even if the clip
+        is a segment of it: they are :attr:`vidrec.Batch.times`. Otherwise the sample is the video, and its first frame is at 0 seconds.
 
     Returns
     -------
     list of dict
         ``fps``, ``frames_indices``, ``total_num_frames``, ``duration`` in seconds, ``width``, ``height`` and ``video_backend`` of each
-        sample that has frames: the fields of ``transformers.video_utils.VideoMetadata``.
+        sample that has frames: the fields of ``transformers.video_utils.VideoMetadata``. Number and
+        duration are those of the sample.
 
     Examples
     --------
@@ -174,8 +178,8 @@ def video_metadata(batch: Batch[Any]) -> List[Dict[str, Any]]:
     found = []
     for times in filter(len, _times(batch)):
         rate = _rate(times)
-        places = times - times[0]
-        even = np.abs(places * rate - np.arange(len(times))).max() <= _EVEN
+        places = times if absolute else times - times[0]
+        even = np.abs(places * rate - np.rint(places[0] * rate) - np.arange(len(times))).max() <= _EVEN
         fps = rate if even else _MILLISECONDS
         found.append(
             {

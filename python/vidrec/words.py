@@ -56,6 +56,8 @@ FindingKind = Literal[
 # Of loading.
 ShortClips = Literal["repeat", "pad", "skip"]
 """What happens to a clip with too few frames: ``short`` of :class:`vidrec.Uniform` and others."""
+Rounding = Literal["down", "nearest"]
+"""Which frame stands for a place between two: ``rounding`` of :class:`vidrec.Uniform`."""
 Start = Literal["random", "center"]
 """Where a run of frames begins: ``at`` of :class:`vidrec.Run`."""
 WindowPad = Literal["drop", "edge", "zero"]

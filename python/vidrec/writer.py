@@ -21,7 +21,7 @@ from ._values import U32, whole
 from .dataset import open as open_dataset
 from .errors import Error, UsageError
 from .results import TrackSchema, WriteReport
-from .stored_track import FLOATS, NUMBERS, Track
+from .stored_track import FLOATS, NUMBERS, Track, is_lists
 
 # The type of a track for each type of array; the numbers of some are stored as a larger one.
 _STORED = {"int8": "i16", "uint32": "i64", "uint64": "i64", "uint8": "u8", "bool": "bool"}
@@ -58,6 +58,9 @@ class Writer:
         Class names by label. Default: labels are plain numbers.
     nan : sequence of str, default ()
         Tracks whose numbers may be infinite or not a number. In other tracks such a number is an error.
+    lists : sequence of str, default ()
+        Tracks in which each value is a list of any number of items of one shape, such as the boxes of a frame: values are a list
+        of arrays of shape (items, ...), one for each frame or time.
     retile : bool, default False
         Add restart markers to JPEGs that have none, so that a loader can decode crops alone. The pixels stay the same, bit
         for bit. Default: JPEGs are stored byte for byte.
@@ -109,6 +112,7 @@ class Writer:
         quality: int = 90,
         classes: Sequence[str] = (),
         nan: Sequence[str] = (),
+        lists: Sequence[str] = (),
         retile: bool = False,
         shard_size: Size = "256MB",
         if_exists: Literal["fail", "replace"] = "fail",
@@ -124,21 +128,24 @@ class Writer:
         self._scratch: Optional[str] = None
         self._path = os.fspath(path)
         # Imports add to them.
-        self._nan = set(nan)
+        self._nan, self._lists = set(nan), set(lists)
         # The tracks of the data set that grows.
         self._tracks: Dict[str, TrackSchema] = {}
         self._grows = append and os.path.isfile(os.path.join(self._path, "dataset.json"))
         if self._grows:
             grows = open_dataset(self._path)
+            if (grows.meta.draws or 1) > 1:
+                raise UsageError(f"append: the data set has {grows.meta.draws} draws of each video, and a clip that is added is none")
             classes, self._tracks = classes or grows.classes, grows.tracks
+            self._lists |= {name for name, old in grows.tracks.items() if old.list}
         self._labels = {name: label for label, name in enumerate(classes)}
         self._storage, self._timeout = _storage.given(storage_options, timeout=timeout), timeout
         if if_exists not in ("fail", "replace"):
             raise UsageError(f"if_exists: expected 'fail' or 'replace', found {if_exists!r}")
         if append and (if_exists == "replace" or _vidrec.is_remote(self._path)):
             raise UsageError("append needs a data set in a folder, and leaves what is there; it takes no if_exists='replace'")
-        if isinstance(classes, str) or isinstance(nan, str) or len(self._labels) != len(classes):
-            raise UsageError("classes and nan: expected names in a list, each once")
+        if any(isinstance(names, str) for names in (classes, nan, lists)) or len(self._labels) != len(classes):
+            raise UsageError("classes, nan and lists: expected names in a list, each once")
         shard_bytes = _vidrec.parse_bytes(str(shard_size))
         if shard_bytes is None:
             raise UsageError(f"shard_size: expected a size such as '256MB', found {shard_size!r}")
@@ -236,7 +243,7 @@ class Writer:
             "time_base": base,
             "short": bool(is_short),
         }
-        given = [new_track(name, value, name in self._nan) for name, value in (tracks or {}).items()]
+        given = [new_track(name, value, name in self._nan, name in self._lists) for name, value in (tracks or {}).items()]
         self._check_tracks([json.loads(schema) for schema, *_ in given])
         self._inner.add(as_json(clip), list(zip(stored, indices)), pictures, given)
 
@@ -321,7 +328,7 @@ class Writer:
         """Refuse a track that the data set which grows has in another way. Publishing would, after everything is written."""
         for new in schemas:
             old = self._tracks.get(new["name"])
-            parts = [] if old is None else [("type", old.type), ("shape", list(old.shape)), ("timing", old.timing)]
+            parts = [] if old is None else [("type", old.type), ("shape", list(old.shape)), ("timing", old.timing), ("list", old.list)]
             for part, value in parts:
                 if new[part] != value:
                     raise UsageError(f"track {new['name']!r}: expected the {part} {value}, as in the data set, found {new[part]}")
@@ -390,7 +397,7 @@ def _times(
     return stored.tolist(), base
 
 
-def new_track(name: str, given: TrackValues, nan: bool) -> Tuple[Any, ...]:
+def new_track(name: str, given: TrackValues, nan: bool, is_list: bool) -> Tuple[Any, ...]:
     """A track as the compiled module takes it."""
     starts: Any = []
     ends: Any = []
@@ -411,19 +418,39 @@ def new_track(name: str, given: TrackValues, nan: bool) -> Tuple[Any, ...]:
             timing = "times" if ns.ndim == 1 else "spans"
             starts, ends = (ns.tolist(), []) if ns.ndim == 1 else (ns[:, 0].tolist(), ns[:, 1].tolist())
     texts: List[str] = []
+    lists: List[int] = []
+    is_list = is_list or is_lists(values) and isinstance(given, Track)
+    if is_list:
+        values, lists = _items(name, values)
     kind, numbers, shape = "utf-8", b"", []
     if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
         texts = list(values)
     else:
         array = _numbers(name, values)
         kind, shape, numbers = _STORED[str(array.dtype)], list(array.shape[1:]), array.tobytes()
-    schema = {"name": name, "type": kind, "shape": shape, "timing": timing, "nan": nan and kind in FLOATS}
-    return json.dumps(schema), (numbers, texts), (starts, ends), (first, (rate.numerator, rate.denominator))
+    schema = {"name": name, "type": kind, "shape": shape, "timing": timing, "nan": nan and kind in FLOATS, "list": is_list}
+    return json.dumps(schema), (numbers, texts, lists), (starts, ends), (first, (rate.numerator, rate.denominator))
+
+
+def _items(name: str, values: Any) -> Tuple[NDArray[Any], List[int]]:
+    """The items of all lists, and how many each list has."""
+    # A list of Python that is empty has neither type nor shape.
+    arrays = [_numbers(name, value) for value in values if not (isinstance(value, (list, tuple)) and not value)]
+    if not arrays:
+        raise UsageError(f"track {name!r}: all lists are empty: expected an array of their type such as numpy.zeros((0, 4), 'float32')")
+    for array in arrays:
+        if (array.dtype, array.shape[1:]) != (arrays[0].dtype, arrays[0].shape[1:]):
+            expected = f"{arrays[0].dtype} of shape {(-1, *arrays[0].shape[1:])}, as the first list"
+            raise UsageError(f"track {name!r}: expected {expected}, found {array.dtype} of shape {array.shape}")
+    return np.concatenate(arrays), [len(value) for value in values]
 
 
 def _numbers(name: str, values: Any) -> NDArray[Any]:
     """Values as an array of a type that is stored."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as e:
+        raise UsageError(f"track {name!r}: if its values are lists of any length, name it in lists of the Writer: {e}") from e
     kind = _STORED.get(array.dtype.name)
     if kind is None or not array.ndim:
         expected = "an array of numbers, or a list of texts"

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::output::{bytes, count, grouped, printable};
 use crate::cli::{Outcome, Run, StorageArgs, output, packing, stats};
 use crate::edit::joined_meta;
-use crate::{Clip, Dataset, JsonObject, Result, TrackCoding, TrackSchema, TrackView};
+use crate::{Clip, Dataset, JsonObject, Result, TrackCoding, TrackView};
 
 /// The most class names that are shown.
 const CLASSES_SHOWN: usize = 20;
@@ -107,7 +107,7 @@ fn of_dataset(dataset: &Dataset) -> Result<Description> {
         text += &format!("shard {}: {clips}, {frames}, {}\n", printable(&s.record_file), bytes(s.bytes));
     }
     for track in &tracks {
-        text += &format!("track {}: {}\n", printable(&track.name), kind(track));
+        text += &format!("track {}: {}\n", printable(&track.name), track.words());
     }
     let merged: Option<Vec<JsonObject>> = meta.settings.get("merged").ok().flatten();
     text += &settings("settings", &meta.settings, merged.is_some());
@@ -212,7 +212,7 @@ fn of_track(track: &TrackView<'_>) -> Result<Description> {
     let text = format!(
         "track {}: {}{}, {}{}\n",
         printable(track.name()),
-        kind(track.schema()),
+        track.schema().words(),
         coding.map_or(String::new(), |coding| format!(", {coding}")),
         count(track.len() as u64, "value"),
         times.map_or(String::new(), |(a, b)| format!(", {:.3} to {:.3} s", seconds(a), seconds(b))),
@@ -225,12 +225,6 @@ fn settings(what: &str, settings: &JsonObject, has_more: bool) -> String {
     let shown = plain_values(settings).filter(|(name, _)| !has_more || *name != "merged");
     let shown: Vec<String> = shown.map(|(name, value)| format!("{name} {value}")).collect();
     if shown.is_empty() { String::new() } else { format!("{what}: {}\n", printable(&shown.join(", "))) }
-}
-
-/// The type, shape and timing of a track in words.
-fn kind(track: &TrackSchema) -> String {
-    let shape = if track.shape.is_empty() { String::new() } else { format!(" {:?}", track.shape) };
-    format!("{}{shape}, {}", track.kind, track.timing)
 }
 
 /// The names of the values of an object, and the values as text, without quotes around texts.

@@ -6,7 +6,7 @@ use image::{DynamicImage, ImageFormat, RgbImage};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Clip, ClipTracks, Error, Result, TrackNumber, TrackTiming, TrackType, TrackView, f16};
+use crate::{Clip, ClipTracks, Error, Result, TrackNumber, TrackSchema, TrackTiming, TrackType, TrackView, f16};
 
 /// The answer to a request.
 pub struct Answer {
@@ -39,7 +39,7 @@ pub(super) fn all(clip: &Clip<'_>) -> Result<Answer> {
         let (mut json, schema) = (json!(track.schema()), track.schema().clone());
         json["count"] = track.len().into();
         // The numbers of a value.
-        json["width"] = schema.numbers_per_value().into();
+        json["width"] = width(&schema).into();
         json["is_picture"] = schema.is_picture().into();
         if let Err(e) = add_contents(&tracks, track, &mut json) {
             json["fault"] = e.to_string().into();
@@ -66,7 +66,7 @@ fn add_contents(tracks: &ClipTracks<'_>, unproven: TrackView<'_>, json: &mut Val
         }
         json["texts"] = track.texts().map(|texts| texts.collect::<Vec<_>>()).into();
     } else if !schema.is_picture() {
-        let width = schema.numbers_per_value().max(1);
+        let width = width(schema);
         step = (track.len() * width).div_ceil(MOST_NUMBERS).max(1);
         json["values"] = numbers(&track, width, step).into();
     }
@@ -81,11 +81,20 @@ fn add_contents(tracks: &ClipTracks<'_>, unproven: TrackView<'_>, json: &mut Val
     Ok(())
 }
 
+/// The number of numbers that are shown of a value: of a list, how many items it has.
+fn width(schema: &TrackSchema) -> usize {
+    if schema.list { 1 } else { schema.numbers_per_value().max(1) }
+}
+
 /// Every `step`th value of a track, each of `width` numbers.
 fn numbers(track: &TrackView<'_>, width: usize, step: usize) -> Vec<f64> {
     fn pick<T: TrackNumber>(track: &TrackView<'_>, width: usize, step: usize) -> Vec<f64> {
         let all = track.numbers::<T>().unwrap_or_default();
         all.chunks(width).step_by(step).flatten().map(|number| number.to_f64()).collect()
+    }
+    if track.schema().list {
+        let items = |i| track.items(i).map(|items| items.len() as f64);
+        return (0..track.len()).step_by(step).filter_map(items).collect();
     }
     match track.schema().kind.stored() {
         TrackType::F16 => pick::<f16>(track, width, step),
@@ -107,7 +116,12 @@ pub(super) fn sound(clip: &Clip<'_>) -> Result<Option<Answer>> {
     let rate = track.rate().and_then(|(_, (n, d))| (n % d.max(1) == 0).then(|| n / d.max(1)));
     let (Some(rate), Ok(channels_stored)) = (rate, u16::try_from(channels)) else { return Ok(None) };
     let bytes = track.number_bytes().unwrap_or_default();
-    if track.schema().kind != TrackType::I16 || channels == 0 || channels > 32 || bytes.len() > MOST_SOUND {
+    if track.schema().kind != TrackType::I16
+        || track.schema().list
+        || channels == 0
+        || channels > 32
+        || bytes.len() > MOST_SOUND
+    {
         return Ok(None);
     }
     // RIFF WAVE of PCM: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0", 1991.

@@ -143,6 +143,13 @@ fn tracks_are_served_as_numbers_texts_sound_and_pictures() {
             times: TrackTimes::Frames,
             ..Track::default()
         },
+        Track {
+            name: "boxes".into(),
+            shape: vec![4],
+            values: TrackValues::F32(vec![0.5; 12]),
+            lists: Some(vec![3, 0]),
+            ..Track::default()
+        },
         Track { name: "many".into(), values: TrackValues::F32(many), times: rate(1000), nan: true, ..Track::default() },
         Track {
             name: "words".into(),
@@ -168,6 +175,7 @@ fn tracks_are_served_as_numbers_texts_sound_and_pictures() {
         (&of("words")["texts"], &of("words")["times"], &of("words")["ends"]),
         (&json!(["reach"]), &json!([0.0]), &json!([0.1]))
     );
+    assert_eq!((&of("boxes")["width"], values("boxes")), (&json!(1), vec![Some(3.0), Some(0.0)]), "how many boxes");
     let wav = server.get("0/0/audio.wav", "").body;
     assert_eq!((&wav[..4], &wav[8..16], wav.len()), (&b"RIFF"[..], &b"WAVEfmt "[..], 44 + 16_000));
     assert!(wav[44..].chunks(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).eq(sound));

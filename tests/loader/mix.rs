@@ -335,7 +335,7 @@ fn plain(batch_size: u32) -> LoaderOptions {
 /// Each source as a loader of its own gives it: the options replaced, one clip in a batch.
 fn alone(set: &Dataset, own: &OwnOptions) -> Vec<Batch> {
     let options = LoaderOptions {
-        frames: own.frames.unwrap_or_default(),
+        frames: own.frames.clone().unwrap_or_default(),
         crop: own.crop.clone().unwrap_or(Crop::center((16, 16))),
         normalize: own.normalize,
         order: Order::Sequential,

@@ -106,7 +106,7 @@ fn a_batch_of_texts_alone_has_no_frames() {
         Frames::windows(2),
         Frames::run(2).with_short(ShortClips::Skip),
     ] {
-        let options = LoaderOptions { frames, ..options(3, (8, 8)) };
+        let options = LoaderOptions { frames: frames.clone(), ..options(3, (8, 8)) };
         let loader = Loader::new(&open(&set), options.clone()).unwrap();
         assert_eq!((loader.shape(), loader.batch_bytes()), ([3, 0, 3, 8, 8], 0), "{frames:?}");
         let batches: Vec<Batch> = loader.iter(0).unwrap().map(|batch| batch.unwrap().into_batch()).collect();
@@ -199,7 +199,8 @@ fn a_text_lacks_every_camera_and_a_picture_all_but_the_first() {
     for i in 0..8 {
         let source = batch.source_ids[i] as usize;
         assert_eq!(batch.camera_mask[2 * i..2 * i + 2], [[true; 2], [false; 2], [true, false]][source]);
-        assert_eq!(batch.frame_mask[2 * i..2 * i + 2], [[true; 2], [false; 2], [true, false]][source]);
+        let of_cameras = [[true; 4], [false; 4], [true, false, false, false]];
+        assert_eq!(batch.frame_mask[4 * i..4 * i + 4], of_cameras[source]);
         assert!([0..2, 2..5, 5..10][source].contains(&batch.clips[i]));
         let is_black =
             |camera: usize| batch.u8().unwrap()[(4 * i + 2 * camera) * each..][..each].iter().all(|&n| n == 0);

@@ -271,7 +271,8 @@ fn each_frame_has_its_value_whatever_is_drawn() {
     ] {
         for how in HOWS {
             let state = TrackWindow { how, ..TrackWindow::default() };
-            let options = LoaderOptions { frames, ..with(&[("state", state), ("step", TrackWindow::default())]) };
+            let tracks = [("state", state), ("step", TrackWindow::default())];
+            let options = LoaderOptions { frames: frames.clone(), ..with(&tracks) };
             for batch in batches(&dir, options) {
                 assert_state(&batch, how, None, &[0]);
                 let step = batch.track("step").unwrap();

@@ -29,7 +29,7 @@ fn the_frames_that_the_batch_names_are_the_frames_it_has() {
         Frames::views(3, 3),
         Frames::windows(3).with_stride(2),
     ] {
-        let o = LoaderOptions { frames, order: Order::Shuffled, ..options(2, (16, 12)) };
+        let o = LoaderOptions { frames: frames.clone(), order: Order::Shuffled, ..options(2, (16, 12)) };
         let loader = loader(&dir, o);
         for batch in common::one_by_one(&loader, 1).map(Result::unwrap) {
             for (i, picture) in pictures(&batch).into_iter().enumerate() {

@@ -54,20 +54,23 @@ def train(videos, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rig_path(videos, tmp_path_factory):
-    """The path of the twelve videos as six episodes of two cameras, of other lengths, with tracks of numbers and of depth."""
+    """The path of the twelve videos as six episodes of two cameras, of other lengths, with tracks of numbers, of depth and of lists."""
     import numpy as np
 
     import vidrec
 
     root = tmp_path_factory.mktemp("rig")
-    rows, boxes = ["path,camera,episode,end,action,depth"], []
+    rows, boxes = ["path,camera,episode,end,action,depth,detections"], []
     for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
         values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
-        rows.append(f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy')
+        detections = [[[k, i, 90 - k, 60 + i]] * ((k + i) % 4) for k in range(12)]
+        row = f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy,"{detections}"'
+        rows.append(row)
         boxes.append(np.random.default_rng(i).uniform(-20, 110, (12, 3, 4)))
         np.save(root / f"{i}.npy", np.random.default_rng(i).integers(0, 9000, (12, 18, 24), np.uint16))
     (root / "list.csv").write_text("\n".join(rows))
-    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=["action=action,rate=12", "depth=depth,frames"])
+    tracks = ["action=action,rate=12", "depth=depth,frames", "detections=detections,every-frame,type=f16,list"]
+    report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=tracks)
     assert report.clips == 12
     # Whatever goes with tracks goes with those that were added.
     vidrec.add_tracks(root / "rig", {"boxes": (boxes[clip.index][: len(clip)] for clip in vidrec.open(root / "rig"))})

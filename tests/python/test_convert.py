@@ -85,7 +85,7 @@ def test_faults_of_webdataset_are_named_or_skipped(tmp_path):
 
 def test_webdataset_goes_out_and_comes_in_again(tmp_path):
     rng = random.Random(5)
-    with vidrec.Writer(tmp_path / "set", classes=["left", "right"], nan=["plain f4"]) as writer:
+    with vidrec.Writer(tmp_path / "set", classes=["left", "right"], nan=["plain f4"], lists=["lists", "flags"]) as writer:
         for number in range(9):
             writer.add(**clip(rng, number))
         names = {"action": [1, 2], "Action": [1, 2], "a.times/../x": [1, 2], "動": [1, 2], "plain f4": np.float32([np.nan, 1])}

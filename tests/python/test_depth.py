@@ -52,7 +52,7 @@ CROPS = [
     vidrec.ThreeCrop(24),
     vidrec.Cover(sizes=[(24, 32), (32, 24)]),
 ]
-FRAMINGS = [vidrec.Run(3, stride=2), vidrec.Windows(3, stride=2, past=1, hop=5, pad="edge"), vidrec.Uniform(30, short="pad")]
+FRAMINGS = [vidrec.Run(3, stride=2), vidrec.Windows([-1, 0, 1], stride=2, hop=5, pad="edge"), vidrec.Uniform(30, short="pad")]
 
 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")

@@ -159,7 +159,8 @@ def test_samples_of_a_policy_are_those_of_the_episodes_and_a_run_goes_on_with_ot
             actions = made[robot][int(batch.fields["episode"][i])]
             # The second frame is the current one; the first is five frames before it, or the first of all.
             before, now = batch.params[i].frames
-            assert batch.frame_mask[i].tolist() == [now >= 5, True] and before == max(now - 5, 0)
+            is_shown = [now >= 5, True]
+            assert batch.frame_mask[i].tolist() == [is_shown, [robot == "arm" and there for there in is_shown]] and before == max(now - 5, 0)
             assert batch.camera_mask[i].tolist() == [True, robot == "arm"]
             wanted = np.arange(now - 1, now + 50)
             is_there = (wanted >= 0) & (wanted < len(actions))

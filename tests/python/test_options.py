@@ -18,10 +18,10 @@ from vidrec import _options, _vidrec, track
 
 # Each class, as it is written and as it prints.
 WRITTEN = [
-    "Uniform(count=8, short='pad')",
+    "Uniform(count=8, ends=True, rounding='nearest', short='pad')",
     "Random(count=8)",
-    "Run(count=16, fps=12.5, stride=2, at='center')",
-    "Windows(count=2, stride=5, past=1, pad='edge')",
+    "Run(count=16, fps=12.5, stride=2, at='center', runs=2)",
+    "Windows(offsets=(-15, -5, 0), pad='edge')",
     "Views(views=10, count=16, stride=4)",
     "AllFrames()",
     "AllFrames(max=64, fps='30000/1001')",
@@ -42,6 +42,7 @@ WRITTEN = [
     "FrameBudget(frames=256, buckets=(8, 16))",
     "TokenBudget(tokens=8192, patch=(2, 16, 16))",
     "Cameras(names=('front', 'wrist'), missing='mask')",
+    "Camera(frames=Windows(offsets=(-5, 0)), flip=0.5)",
     "Prefetch(batches=8, bytes='4GiB')",
     "DecodedCache(size='200GB', dir='/mnt/planes')",
     "track(window=(-0.5, 0.5), rate=10, how='linear', anchor='each')",
@@ -56,6 +57,7 @@ def test_values_print_as_they_are_written():
         assert pickle.loads(pickle.dumps(value)) == value
         with pytest.raises(FrozenInstanceError):
             value.other = 1
+    assert vidrec.Windows(range(0, 6, 3)) == vidrec.Windows([0, 3]) and vidrec.Camera(frames=[0]).frames == vidrec.Windows([0])
     assert repr(Normalize(np.array([0.5, 0.25]).repeat(2)[1:], [1, 2, 4])) == "Normalize(mean=(0.5, 0.25, 0.25), std=(1, 2, 4))"
     assert Uniform(np.int64(8)) == Uniform(8) != Uniform(9) and len({Uniform(8), Uniform(8), vidrec.Random(8)}) == 2
 
@@ -96,7 +98,7 @@ def test_only_the_first_value_comes_without_a_name():
 
 def test_options_are_json():
     told = json.loads(_options.to_json(_options.Options(frames=8), False))
-    assert told["frames"] == {"Uniform": {"count": 8, "short": "repeat"}}
+    assert told["frames"] == {"Uniform": {"count": 8, "ends": False, "rounding": "down", "short": "repeat"}}
     assert told["prefetch"] == {"batches": 4, "bytes": "1GiB", "readahead": 4}
     assert not {"output", "pin_memory", "order", "normalize", "tracks"} & set(told), "what is not given is not told"
     more = dict(frames=Run(8, fps=12.5), crop=Cover(sizes=[(48, 64), (64, 48)]), reducing_gap=float("inf"), layout="channels_last_3d")
@@ -126,10 +128,10 @@ def test_a_loader_prints_how_it_was_made(train, monkeypatch):
 
 # Each class is in one of these, and each form of a value.
 ASKED = [
-    dict(frames=Uniform(8, short="pad"), crop=CenterCrop([48, 64], resize=96), flip=0.5, seed=2**63, order=Blocks(3, window=2)),
+    dict(frames=Uniform(8, ends=True, short="pad"), crop=CenterCrop([48, 64], resize=96), flip=0.5, seed=2**63, order=Blocks(3, window=2)),
     dict(frames=vidrec.Random(3), crop=vidrec.RandomCrop(32, resize=(40, 50)), dtype="float16", normalize=Normalize([0.5, 0.25, 0.125], 0.5), order=[3, 1, 2]),
-    dict(frames=Run(3, fps=2.5, at="center"), crop=vidrec.RandomResizedCrop(32, scale=(0.5, 1)), order=vidrec.Weighted(np.arange(12)), on_bad_frame="substitute"),
-    dict(frames=vidrec.Windows(2, hop=3), crop=vidrec.MultiScaleCrop(32, fixed=True), order=vidrec.Homes(block=2, window=3, homes=4, exchange=0.1), rank=(0, 2)),
+    dict(frames=Run(3, runs=2, fps=2.5, at="center"), crop=vidrec.RandomResizedCrop(32, scale=(0.5, 1)), order=vidrec.Weighted(np.arange(12)), on_bad_frame="substitute"),
+    dict(frames=vidrec.Windows([-3, 0], hop=3), crop=vidrec.MultiScaleCrop(32, fixed=True), order=vidrec.Homes(block=2, window=3, homes=4, exchange=0.1), rank=(0, 2)),
     dict(frames=vidrec.Views(3, count=2, fps="5/2"), crop=vidrec.ThreeCrop(32), fields=["video.codec"], layout="channels_last_3d", output="numpy"),
     dict(frames=vidrec.AllFrames(max=8), crop=Cover(sizes=[(48, 64), (64, 48)]), batching=vidrec.TokenBudget(8192, patch=[2, 16, 16], buckets=[8]), last="pad"),
     dict(frames=vidrec.AllFrames(), crop=Cover(32), reducing_gap=float("inf"), batching=Buckets([8]), color=ColorJitter(grayscale=0.2), threads=1),

@@ -68,18 +68,24 @@ FEATURES = {
     "cameras with options of their own": {
         "cameras": vidrec.Cameras(["front", "wrist"], own={"wrist": vidrec.Camera(flip=0.0, color=vidrec.ColorJitter(contrast=0.4))})
     },
+    "frames of each camera": {
+        "frames": vidrec.Windows([-2, 0], pad="zero"), "cameras": vidrec.Cameras(["front", "wrist"], own={"wrist": vidrec.Camera(frames=[0])})
+    },
     "buckets": {"frames": vidrec.AllFrames(), "batching": vidrec.Buckets([4, 8, 12])},
     "a budget": {"frames": vidrec.AllFrames(), "batching": vidrec.FrameBudget(48, buckets=[6, 12])},
     "several sizes": {"crop": vidrec.Cover(sizes=[(24, 32), (32, 24)])},
     "native sizes": {"crop": vidrec.SmartResize(8, min_pixels=64, max_pixels=1024)},
     "windows": {"frames": vidrec.Windows(2, stride=2, hop=3)},
-    "padded windows": {"frames": vidrec.Windows(2, stride=2, past=1, pad="edge")},
+    "padded windows": {"frames": vidrec.Windows([-3, -1, 0], pad="edge")},
     "views": {"frames": vidrec.Views(3, count=2)},
+    "several runs": {"frames": vidrec.Run(2, runs=2)},
     "three crops": {"crop": vidrec.ThreeCrop(24)},
     "tracks": {"tracks": {"action": vidrec.track(missing="mask")}},
     "tracks in a fixed number of dimensions": {"tracks": {"action": vidrec.track(missing="mask", dims=5)}},
     "depth": {"tracks": {"depth": vidrec.track(missing="mask", geometry="mask")}},
     "boxes": {"tracks": {"boxes": vidrec.track(missing="mask", geometry="boxes", size="source")}},
+    "lists": {"tracks": {"detections": vidrec.track((-0.2, 0.2), rate=10, missing="mask")}},
+    "lists of boxes": {"tracks": {"detections": vidrec.track(missing="mask", geometry="boxes", size="source")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -124,6 +130,7 @@ def samples(batches):
             shown = repr((params, int(batch.labels[b]), int(batch.clips[b])))
             shown += repr([(name, values[b]) for name, values in batch.fields.items()])
             shown += repr([(name, t[b][batch.track_masks[name][b]].tolist()) for name, t in batch.tracks.items()])
+            shown += repr([counts[b].tolist() for counts in batch.track_counts.values()])
             shown += f"|{batch.source_names[b]}" if batch.source_names else ""
             found.append((shown, pixels(batch, b)))
     return sorted(found)
@@ -134,7 +141,7 @@ def pixels(batch, b):
         return batch.pixels(b)
     real = batch.frame_mask[b]
     frames = batch.frames[b]
-    return (frames[:, real] if batch.camera_mask is not None else frames[real]).contiguous().numpy().tobytes()
+    return frames[real].contiguous().numpy().tobytes()
 
 
 def run(make, epoch=0):
@@ -188,15 +195,16 @@ REFUSED = {
     ("a device", "your memory"): ("leave out output", "Frames are in memory of torch."),
     ("cameras", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
     ("cameras with options of their own", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
+    ("frames of each camera", "patches"): ("expected frames of shape (B, T, C, H, W)", "A sample is one video."),
 }
 # What both say by the same option.
 ALIKE = [
     ("weights", "homes"),
-    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes", "lists", "lists of boxes"),
     ("mix", "sources with options of their own", "texts"),
-    ("cameras", "cameras with options of their own"),
+    ("cameras", "cameras with options of their own", "frames of each camera"),
     ("several sizes", "native sizes", "three crops"),
-    ("buckets", "a budget", "windows", "padded windows", "views"),
+    ("frames of each camera", "buckets", "a budget", "windows", "padded windows", "views", "several runs"),
 ]
 SAME = {pair for alike in ALIKE for pair in itertools.combinations(alike, 2)}
 # With the kernels of a device, which are another package.

@@ -124,3 +124,157 @@ def test_halves_that_are_no_numbers_need_nan(number, tmp_path):
     ds = vidrec.open(tmp_path / "set")
     assert vidrec.verify(ds, deep=True).ok and ds.tracks["x"].type == "f16"
     assert np.array_equal(ds[0].track("x").values, values.numpy(), equal_nan=True)
+
+
+@pytest.fixture(scope="module")
+def boxed(tmp_path_factory):
+    """Clips of six frames with no, one or several boxes and classes in each, one without them, and the boxes of each clip."""
+    path, rng, given = tmp_path_factory.mktemp("boxed") / "set", np.random.default_rng(0), []
+    with vidrec.Writer(path, lists=["boxes", "ids", "timed"]) as writer:
+        for clip in range(CLIPS):
+            boxes = [rng.normal(size=(n, 4)).astype(np.float32) for n in rng.integers(0, 2 + clip, 6)]
+            ids = [list(range(len(each))) for each in boxes]
+            ids[0] = np.arange(len(boxes[0]))
+            tracks = {"boxes": boxes, "ids": ids, "timed": (boxes, np.arange(6) / 12)} if clip != 2 else {}
+            writer.add(np.full((6, 32, 32, 3), 40 * clip, np.uint8), times=np.arange(6) / 12, tracks=tracks, source=str(clip))
+            given.append(boxes)
+    return vidrec.open(path), given
+
+
+def test_lists_are_padded_to_the_longest_of_their_batch(boxed):
+    ds, given = boxed
+    assert (ds.tracks["boxes"].list, ds.tracks["boxes"].shape) == (True, (4,)) and vidrec.verify(ds, deep=True).ok
+    assert all(np.array_equal(a, b) for a, b in zip(ds[4].track("boxes").values, given[4]))
+    stats = ds.track_stats(["boxes"])["boxes"]
+    every = np.concatenate([np.concatenate(boxes) for clip, boxes in enumerate(given) if clip != 2]).astype(np.float64)
+    assert stats.count == (len(every),) * 4
+    np.testing.assert_allclose((stats.mean, stats.std), (every.mean(0), every.std(0)), rtol=1e-12)
+    plain, steps = {"missing": "mask"}, {"steps": range(-1, 3), "rate": 12, "how": "previous", "missing": "mask"}
+    tracks = {"boxes": vidrec.track(**plain), "ids": vidrec.track(**plain), "timed": vidrec.track(**steps, normalize=stats.normalize(), dims=6)}
+    options = {"frames": vidrec.Random(3), "shuffle": True, "seed": 5}
+    batches = list(loader(ds, tracks, threads=1, **options))
+    for a, b in zip(batches, loader(ds, tracks, threads=4, **options)):
+        assert all(np.array_equal(a.tracks[name], b.tracks[name]) for name in tracks)
+    longest = set()
+    for batch in batches:
+        for name in tracks:
+            counts, mask, values = batch.track_counts[name], batch.track_masks[name], batch.tracks[name]
+            n = max(counts.max(), 0)
+            longest.add(n)
+            assert mask.shape == (*counts.shape, n) == values.shape[: mask.ndim] and not values[~mask].any()
+            assert np.array_equal(mask, np.arange(n) < counts[..., None])
+            for b, clip in enumerate(batch.clips):
+                first = batch.params[b].frames[0]
+                places = np.arange(first - 1, first + 3) if name == "timed" else batch.params[b].frames
+                for t, place in enumerate(places):
+                    expected = given[clip][place] if clip != 2 and 0 <= place < 6 else None
+                    assert counts[b, t] == (-1 if expected is None else len(expected))
+                    if expected is None:
+                        continue
+                    found = values[b, t, : counts[b, t]]
+                    if name == "timed":
+                        assert not found[:, 4:].any()
+                        np.testing.assert_allclose(found[:, :4], (expected - np.array(stats.mean)) / np.array(stats.std), rtol=1e-5, atol=1e-6)
+                    else:
+                        assert np.array_equal(found, expected if name == "boxes" else np.arange(len(expected)))
+    assert len(longest) > 2
+    copy = pickle.loads(pickle.dumps(batches[0]))
+    assert np.array_equal(copy.track_counts["boxes"], batches[0].track_counts["boxes"])
+    with pytest.raises(vidrec.UsageError, match="no values between"):
+        loader(ds, {"boxes": vidrec.track(how="linear", missing="mask")})
+    long = {"timed": vidrec.track(times=[1 / 12] * 200, dims=1 << 20)}
+    with pytest.raises(vidrec.UsageError, match="too many values in a sample: expected at most"):
+        list(loader(ds[4:], long, frames=6))
+
+
+def test_lists_go_through_edits_exports_and_pages(boxed, tmp_path):
+    ds, given = boxed
+    vidrec.convert.to_webdataset(ds, tmp_path / "tar")
+    vidrec.convert.from_webdataset(sorted((tmp_path / "tar").glob("*.tar")), tmp_path / "back")
+    vidrec.split(ds, tmp_path / "parts", ratios=[0.5, 0.5], seed=3)
+    vidrec.merge([tmp_path / "parts/train", tmp_path / "parts/val"], tmp_path / "merged", shards=2)
+    vidrec.merge([tmp_path / "parts/val"], tmp_path / "parts/train", append=True)
+    for path in ["back", "merged", "parts/train"]:
+        made = vidrec.open(tmp_path / path)
+        assert vidrec.verify(made, deep=True).ok and {int(clip.source) for clip in made} == set(range(CLIPS))
+        for clip in made:
+            track, source = clip.track("timed"), int(clip.source)
+            assert source == 2 and track is None or [v.tolist() for v in track.values] == [v.tolist() for v in given[source]]
+    assert "track boxes: lists of f32 [4], frames, 6 values" in program("inspect", tmp_path / "merged", "--clip", 0).stdout
+    program("browse", tmp_path / "merged", "--export", tmp_path / "page.html")
+
+
+def test_lists_are_packed_from_json_and_other_files_are_refused(videos, tmp_path):
+    boxes = [[[t, 1.5]] * (t % 3) for t in range(12)]
+    (tmp_path / "boxes.json").write_text(json.dumps(boxes))
+    np.save(tmp_path / "boxes.npy", np.zeros((12, 3, 2)))
+    spans = [[0, 0.5, [1, 2]], [0.5, 0.9, []]]
+    video = str(videos / "left/0.mp4")
+
+    def pack(rows, track, **options):
+        (tmp_path / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        return vidrec.pack(tmp_path / "list.jsonl", tmp_path / "set", if_exists="replace", track=[track], **options)
+
+    rows = [{"path": video, "label": 0, "boxes": of_clip} for of_clip in ([[]] * 12, "boxes.json", boxes)]
+    pack(rows, "boxes=boxes,frames,type=f16,list", frames=4)
+    for clip, row in zip(vidrec.open(tmp_path / "set"), rows):
+        track = clip.track("boxes")
+        expected = [[] if row is rows[0] else boxes[t] for t in clip.source_indices]
+        assert [value.tolist() for value in track.values] == expected and track.values[0].dtype == np.float16
+    pack([{"path": video, "label": 0, "ids": spans}], "ids=ids,spans,type=u8,list", frames=4)
+    assert [value.tolist() for value in vidrec.open(tmp_path / "set")[0].track("ids").values] == [[1, 2], []]
+    for value, words in [
+        ("boxes.npy", "no lists of varying length"),
+        ([1] * 12, "value 0 is not a list of items"),
+        ([[]] * 12, "all lists are empty"),
+        ([[["a"]]] * 12, "expected a number"),
+        ([[[1, 2]], [[1, 2, 3]]] * 6, "items of lists: value 1 differs"),
+    ]:
+        with pytest.raises(vidrec.Error, match=words):
+            pack([{"path": video, "label": 0, "boxes": value}], "boxes=boxes,frames,list", frames=4)
+
+
+def test_a_writer_takes_lists_only_by_name(tmp_path):
+    frames = np.zeros((2, 8, 8, 3), np.uint8)
+    ragged, even = [np.zeros((1, 4)), np.zeros((2, 4))], np.zeros((2, 3, 4))
+    with vidrec.Writer(tmp_path / "set", lists=["x"]) as writer:
+        for name, values, words in [
+            ("y", ragged, "name it in lists of the Writer"),
+            ("x", [[], []], "all lists are empty"),
+            ("x", [np.zeros((1, 4)), np.zeros((1, 5))], "as the first list"),
+            ("x", [np.zeros((1, 4)), np.zeros((1, 4), np.float32)], "as the first list"),
+            ("x", ragged[:1], "one value for each frame"),
+        ]:
+            with pytest.raises(vidrec.Error, match=words):
+                writer.add(frames, tracks={name: values})
+        writer.add(frames, tracks={"x": even})
+        writer.add(frames, tracks={"x": [[], np.zeros((1, 4))]})
+    ds = vidrec.open(tmp_path / "set")
+    assert [[value.shape for value in clip.track("x").values] for clip in ds] == [[(3, 4)] * 2, [(0, 4), (1, 4)]]
+
+
+@pytest.mark.parametrize("geometry", ["boxes", "points", "mask"])
+def test_lists_follow_crops_as_arrays_do(geometry, tmp_path):
+    rng = np.random.default_rng(1)
+    values = {"boxes": rng.uniform(-5, 40, (6, 3, 4)), "points": rng.uniform(-5, 40, (6, 3, 5, 2)), "mask": rng.integers(0, 9, (6, 3, 8, 8))}[geometry]
+    with vidrec.Writer(tmp_path / "set", lists=["lists"]) as writer:
+        for _ in range(3):
+            tracks = {"lists": [value[: t % 4] for t, value in enumerate(values)]}
+            if geometry == "mask":
+                tracks.update({f"array{i}": values[:, i] for i in range(3)})
+            else:
+                tracks["array"] = values
+            writer.add(np.zeros((6, 32, 36, 3), np.uint8), tracks=tracks)
+    track = vidrec.track(geometry=geometry, **({"swap": [(0, 1), (2, 4)]} if geometry == "points" else {}))
+    ds = vidrec.open(tmp_path / "set")
+    options = {"frames": 6, "crop": vidrec.RandomResizedCrop(16), "flip": 0.5, "output": "numpy", "seed": 2}
+    for batch in vidrec.Loader(ds, 3, tracks=dict.fromkeys(ds.tracks, track), **options):
+        arrays = [batch.tracks[name] for name in sorted(ds.tracks) if name != "lists"]
+        masks = [batch.track_masks[name] for name in sorted(ds.tracks) if name != "lists"]
+        array, mask = (arrays[0], masks[0]) if geometry != "mask" else (np.stack(arrays, 2), np.stack(masks, 2))
+        lists, flags, counts = batch.tracks["lists"], batch.track_masks["lists"], batch.track_counts["lists"]
+        assert lists.shape == array.shape and flags.shape == mask.shape and counts.tolist() == [[0, 1, 2, 3, 0, 1]] * 3
+        for t in range(6):
+            assert np.array_equal(lists[:, t, : t % 4], array[:, t, : t % 4]) and not lists[:, t, t % 4 :].any()
+            assert np.array_equal(flags[:, t, : t % 4], mask[:, t, : t % 4]) and not flags[:, t, t % 4 :].any()
+    assert geometry == "mask" or not flags.all() and flags.any()

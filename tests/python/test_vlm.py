@@ -201,6 +201,14 @@ def test_metadata_says_when_frames_are(native):
         # What Qwen2.5-VL's processor makes its seconds of.
         rate = len(found) / told["total_num_frames"] * told["fps"]
         np.testing.assert_allclose(rate, 2 / (times[-1] - times[0]), rtol=2e-3)
+    # Of samples that begin anywhere in the video.
+    for frames in (vidrec.Run(3, stride=2), vidrec.Run(2, runs=2)):
+        later = vidrec.Loader(native, 8, frames=frames, crop=56, seed=2).batch(0, 0)
+        for told, relative, times in zip(vlm.video_metadata(later, absolute=True), vlm.video_metadata(later), later.times.numpy()):
+            found = np.array(told["frames_indices"]) / told["fps"]
+            np.testing.assert_allclose(found, times, rtol=0, atol=max(5e-4, 0.1 / told["fps"]))
+            assert told["duration"] == relative["duration"] and relative["frames_indices"][0] == 0
+        assert later.times[:, 0].max() > 0
     patches = vlm.patchify(batch)
     assert patches.second_per_grid_ts.tolist() == [1.0 if n > 4 else 2.0 for *_, n in VIDEOS]
 

@@ -30,6 +30,9 @@ def clip(rng, number):
     numbers = np.random.default_rng(number)
     times = np.sort(numbers.integers(-(10**12), 10**12, 5))
     tracks = {f"plain {kind}": (numbers.random((count, 2, 3)) * 100).astype(kind) for kind in TYPES}
+    lists = [numbers.normal(size=(n, 4)).astype(np.float16) for n in numbers.integers(0, 4, 5)]
+    tracks["lists"] = (lists, times)
+    tracks["flags"] = ([numbers.random(n) < 0.5 for n in range(5)], np.stack([times, times + 7], 1))
     tracks["texts"] = ([f"ö{number}", "", '"'], [0.5, 0.5, 2.0])
     tracks["timed"] = (numbers.normal(size=5).astype(np.float32), times)
     tracks["spans"] = (list("abcde"), np.stack([times, times + 7], 1))
@@ -56,7 +59,7 @@ def nanoseconds(when):
 def test_what_is_written_is_read(seed, tmp_path):
     rng = random.Random(seed)
     given = [clip(rng, number) for number in range(12)]
-    with vidrec.Writer(tmp_path / "set", classes=["left", "right"], settings={"from": "here"}, shard_size=rng.choice(["256MB", 9000])) as writer:
+    with vidrec.Writer(tmp_path / "set", classes=["left", "right"], settings={"from": "here"}, lists=["lists", "flags"], shard_size=rng.choice(["256MB", 9000])) as writer:
         for each in given:
             writer.add(**each)
     ds = vidrec.open(tmp_path / "set")
@@ -73,7 +76,7 @@ def test_what_is_written_is_read(seed, tmp_path):
         for name, value in each["tracks"].items():
             track, (values, when) = found.track(name), value if isinstance(value, tuple) else (value, None)
             if isinstance(values, list):
-                assert track.values == values
+                assert all(np.array_equal(a, b) for a, b in zip(track.values, values)) and len(track) == len(values)
             else:
                 assert track.values.dtype == values.dtype and np.array_equal(track.values, values)
             if isinstance(when, Fraction):

@@ -64,7 +64,7 @@ fn parse_clip(clip: &Clip<'_>, has_tracks: bool) -> Result<Value> {
 
 fn parse_track(track: &TrackView<'_>) -> Value {
     let (first_ns, rate) = track.rate().unwrap_or_default();
-    json!({
+    let mut parsed = json!({
         "name": track.name(),
         "count": track.len(),
         "numbers": vidrec::raw::data_binding::hex(track.number_bytes().unwrap_or_default()),
@@ -73,7 +73,11 @@ fn parse_track(track: &TrackView<'_>) -> Value {
         "ends": track.ends_ns().unwrap_or_default(),
         "first_ns": first_ns,
         "rate": rate,
-    })
+    });
+    if track.schema().list {
+        parsed["lists"] = (0..track.len()).filter_map(|i| track.items(i)).map(|items| items.len()).collect();
+    }
+    parsed
 }
 
 fn parse_frame(frame: &Frame<'_>) -> Result<Value> {

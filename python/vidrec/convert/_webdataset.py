@@ -21,13 +21,13 @@ from .._storage import Path
 from ..dataset import Clip, Dataset, opened
 from ..errors import DecodeError, FormatError, UsageError
 from ..results import ExportReport, TrackSchema, WriteReport
-from ..stored_track import NUMBERS, Track
+from ..stored_track import NUMBERS, Track, split
 from ..writer import Writer
 from ._import import Import
 
 _PICTURES = ("jpg", "jpeg", "png")
 # A file of a track: a name in small letters, because readers of WebDataset ignore case and split names at dots.
-_TRACK = re.compile(r"(track\.[a-z0-9_-]+)\.(?:times\.npy|npy|json)")
+_TRACK = re.compile(r"(track\.[a-z0-9_-]+)\.(?:times\.npy|counts\.npy|npy|json)")
 _CLIP = {"source", "label", "class", "attributes", "time_base", "short", "pts", "source_index"}
 # What all clips share.
 _META = "vidrec.json"
@@ -102,6 +102,7 @@ def to_webdataset(
     The files of a sample are ``KEY.000.jpg`` and so on, byte for byte as they are stored, ``KEY.json`` with everything else
     about the clip, ``KEY.cls`` with its label, if it has one, and for each track ``KEY.track.NAME.npy`` of shape (N, ...), or
     ``.json`` with texts, and if it has times of its own ``KEY.track.NAME.times.npy`` in nanoseconds: (N,), or (N, 2) for spans.
+    Of lists, the array has the items of all, and ``KEY.track.NAME.counts.npy`` says how many each has: (N,).
 
     Parameters
     ----------
@@ -192,10 +193,14 @@ def _files(clip: Clip, stems: Mapping[str, str], schemas: Mapping[str, TrackSche
             first = int(track.times[0]) if len(track) else 0
             about.update(first_ns=first, rate=[track.rate.numerator, track.rate.denominator])
         tracks.append(about)
-        if isinstance(track.values, list):
-            yield f"{stem}.json", json.dumps(track.values, ensure_ascii=False).encode()
+        values = track.values
+        if schemas[name].list and isinstance(values, list):
+            yield f"{stem}.counts.npy", _npy(np.array([len(value) for value in values], np.int64))
+            values = np.concatenate([np.zeros((0, *schemas[name].shape), NUMBERS[schemas[name].type]), *values])
+        if isinstance(values, list):
+            yield f"{stem}.json", json.dumps(values, ensure_ascii=False).encode()
         else:
-            yield f"{stem}.npy", _npy(track.values)
+            yield f"{stem}.npy", _npy(values)
         if track.timing in ("times", "spans"):
             yield f"{stem}.times.npy", _npy(track.times if track.ends is None else np.stack([track.times, track.ends], 1))
     base = [clip.time_base.numerator, clip.time_base.denominator]
@@ -312,14 +317,18 @@ def _track(told: Mapping[str, Any], sample: Mapping[str, bytes]) -> Track:
     name, stem, timing, count = told["name"], told["files"], told["timing"], told["count"]
     try:
         values = json.loads(sample[f"{stem}.json"]) if told["type"] == "utf-8" else _array(sample[f"{stem}.npy"])
+        lists = _array(sample[f"{stem}.counts.npy"]) if told.get("list") else None
         times = _array(sample[f"{stem}.times.npy"]) if timing in ("times", "spans") else np.zeros(0, np.int64)
     except KeyError as e:
         raise DecodeError(f"track {name!r}: the file {e} is missing") from e
     is_array = not isinstance(values, list)
-    fits = values.dtype == NUMBERS[told["type"]] and values.shape == (count, *told["shape"]) if is_array else len(values) == count
+    items = count if lists is None else int(lists.sum())
+    fits = values.dtype == NUMBERS[told["type"]] and values.shape == (items, *told["shape"]) if is_array else len(values) == count
+    fits = fits and (lists is None or is_array and lists.shape == (count,) and lists.dtype == np.int64 and (lists >= 0).all())
     sides = {"times": (count,), "spans": (count, 2)}.get(timing, (0,))
     if not fits or times.shape != sides or times.dtype != np.int64:
         raise DecodeError(f"track {name!r}: its files have other values than its description")
+    values = values if lists is None else split(values, lists)
     rate = Fraction(*told["rate"]) if timing == "rate" else None
     if rate is not None:
         times = np.array([told["first_ns"]], np.int64)

@@ -89,11 +89,13 @@ class TrackSchema(Result):
     type: TrackType
     """The type of its values."""
     shape: Tuple[int, ...]
-    """The shape of one value; empty if a value is one number or one text."""
+    """The shape of one value, or of an item of lists; empty if that is one number or one text."""
     timing: TrackTiming
     """How its values lie in time."""
     nan: bool = False
     """Whether numbers may be infinite or not a number."""
+    list: bool = False
+    """Whether each value is a list of items."""
 
 
 @dataclass(frozen=True, repr=False)

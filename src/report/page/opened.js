@@ -188,7 +188,7 @@ function numberTrack(track, span) {
   const drawing = svg("svg", { viewBox: `0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `Track ${track.name}, from ${plain(range[0])} to ${plain(range[1])}` },
     Array.from({ length: shown }, (_, component) => curve(track, component, span, range)), cursor);
   const value = el("span", { class: "quiet" });
-  const more = (track.width > shown ? `, the first ${shown} of ${whole.format(track.width)} numbers` : "") + (track.step > 1 ? `, one of ${whole.format(track.step)} values` : "");
+  const more = (track.list ? " items" : "") + (track.width > shown ? `, the first ${shown} of ${whole.format(track.width)} numbers` : "") + (track.step > 1 ? `, one of ${whole.format(track.step)} values` : "");
   const node = el("div", { class: "track" }, el("p", {}, el("b", {}, track.name), " ", value, el("span", { class: "quiet" }, more)), drawing);
   return { node, follow(time) {
     const x = Math.min(Math.max(((time - span[0]) / (span[1] - span[0])) * CURVE_WIDTH, 0), CURVE_WIDTH);

@@ -66,7 +66,12 @@ pub struct Values<'a> {
     runs: Vec<(usize, usize)>,
 }
 
-impl Values<'_> {
+impl<'a> Values<'a> {
+    /// Values whose bytes follow each other.
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        Values { bytes: Cow::Borrowed(bytes), runs: Vec::new() }
+    }
+
     /// The place in `bytes` of a value that was asked for, counted in values. Values that follow each other in the
     /// track do so here.
     pub fn place(&self, value: usize) -> usize {
@@ -242,8 +247,8 @@ impl<'a> TrackView<'a> {
         self.entry.facts.coding
     }
 
-    /// All numbers, value after value, each in row-major order; `None` if the track has another type. Those of type
-    /// `bool` are `u8`: 1 or 0.
+    /// All numbers, value after value or item after item of lists, each in row-major order; `None` if the track has
+    /// another type. Those of type `bool` are `u8`: 1 or 0.
     ///
     /// They are borrowed from the map of the file, or from what was decoded. They are a copy if the file is read
     /// instead ([`Io::Read`](crate::dataset::Io::Read)) or is remote, and its bytes lie at an address that the machine cannot use.
@@ -266,7 +271,7 @@ impl<'a> TrackView<'a> {
     pub fn values_at(&self, values: impl Iterator<Item = usize>) -> Result<Values<'_>> {
         self.prove_times()?;
         let Some(blocks) = self.payload().blocks() else {
-            return Ok(Values { bytes: Cow::Borrowed(self.number_bytes().unwrap_or_default()), runs: Vec::new() });
+            return Ok(Values::of(self.number_bytes().unwrap_or_default()));
         };
         let (each, in_block) = (self.schema.value_bytes().unwrap_or(1) as usize, blocks.block_values());
         let mut end = 0;
@@ -283,6 +288,22 @@ impl<'a> TrackView<'a> {
 
     fn named<T>(&self, result: Result<T>) -> Result<T> {
         self.file.named_track(&self.block, &self.entry, result).map_err(|e| e.in_clip(self.clip.ordinal))
+    }
+
+    /// Which of all items of lists are those of list `i`, counted from 0; `None` if there is no such list.
+    ///
+    /// ```no_run
+    /// let train = vidrec::Dataset::open("train")?;
+    /// if let Some(boxes) = train.clip(0)?.track("boxes")? {
+    ///     let numbers = boxes.numbers::<f32>().unwrap_or_default();
+    ///     // Those of frame 2, of shape [4].
+    ///     let of_frame = boxes.items(2).map(|items| &numbers[4 * items.start..4 * items.end]);
+    /// #   drop(of_frame);
+    /// }
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    pub fn items(&self, i: usize) -> Option<Range<usize>> {
+        self.payload().items(i)
     }
 
     /// A copy of text `i`, counted from 0; `None` if there is none.

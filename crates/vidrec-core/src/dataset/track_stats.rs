@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use vidrec_jpeg::Decoder;
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, TrackView};
 use crate::stop;
 use crate::threads::{cores, in_order};
 use vidrec_format::sampler::uniform;
@@ -23,7 +23,7 @@ const CLIPS: u64 = 64;
 /// The most numbers at one place of a value from which quantiles are taken.
 const SAMPLE: u64 = 1 << 18;
 
-/// Statistics of the numbers of a track, one for each number of a value, in row-major order.
+/// Statistics of the numbers of a track, one for each number of a value, or of an item of lists, in row-major order.
 ///
 /// Infinite numbers and those that are not a number are counted and left out. Clips without the track are counted, too.
 /// If a place has no other numbers, its statistics are 0. They are the same for any number of threads. Quantiles are
@@ -121,10 +121,7 @@ fn stats_of_schema(dataset: &Dataset, schema: &TrackSchema) -> Result<TrackStats
 fn stats_of_type<T: TrackNumber>(dataset: &Dataset, schema: &TrackSchema) -> Result<TrackStats> {
     let lengths = in_parts(dataset, |clips| {
         let track = |clip: u64| dataset.clip(clip)?.tracks()?.unproven(&schema.name);
-        clips
-            .filter_map(|clip| track(clip).transpose())
-            .map(|track| Ok(track?.len() as u64))
-            .collect::<Result<Vec<_>>>()
+        clips.filter_map(|clip| track(clip).transpose()).map(|track| count(&track?)).collect::<Result<Vec<_>>>()
     })?
     .concat();
     let (clips, values) = (lengths.len() as u64, lengths.iter().sum::<u64>());
@@ -154,6 +151,15 @@ fn stats_of_type<T: TrackNumber>(dataset: &Dataset, schema: &TrackSchema) -> Res
         all.into_iter().for_each(|place| stats.push(place));
     }
     Ok(stats)
+}
+
+/// The number of values of a track, or of the items of its lists.
+fn count(track: &TrackView<'_>) -> Result<u64> {
+    if !track.schema().list {
+        return Ok(track.len() as u64);
+    }
+    track.prove()?;
+    Ok(track.len().checked_sub(1).and_then(|last| track.items(last)).map_or(0, |items| items.end as u64))
 }
 
 /// Calls `work` with ranges of clips, on all cores, and returns its results in the order of the clips.

@@ -47,9 +47,6 @@ pub struct SampleParams {
     /// The frames of the clip that the sample has. In a padded batch, a clip may have fewer of them than the batch
     /// has frames.
     pub frames: Vec<u32>,
-    /// The presentation time of each of those frames in seconds.
-    #[serde(skip)]
-    pub times: Vec<f64>,
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` if the
     /// clip's frames differ in size, because each frame then has a part of its own.
     pub window: Option<[f64; 4]>,
@@ -92,11 +89,15 @@ pub struct Batch {
     /// The number of clips that count in the batches of this number on all ranks together. Divide a sum over the
     /// clips that count by this, not by the number on this rank, to get the mean over all ranks.
     pub clips_on_all_ranks: u64,
-    /// Whether each frame of each clip is one that was asked for: row-major, B x T. It is false for a frame that
-    /// pads the clip, whose values are 0. It is also false for a frame that repeats another one because the clip
+    /// Whether each picture is a frame that was asked for: row-major, B x T, with [`Cameras`](super::Cameras) B x V x T. It is
+    /// false for a picture that pads the clip, that a camera does not show, or whose camera is missing: its values are 0. It is
+    /// also false for a frame that repeats another one because the clip
     /// is short ([`ShortClips::Repeat`](super::ShortClips::Repeat)), or because a window reaches beyond it
     /// ([`WindowPad::Edge`](super::WindowPad::Edge)).
     pub frame_mask: Vec<bool>,
+    /// The presentation time of each frame of each clip in seconds, on the clock of the video that the clip is of: row-major, B x T.
+    /// `None` where zeros pad the clip.
+    pub times: Vec<Option<f64>>,
     /// The attributes that were asked for ([`LoaderOptions::fields`](super::LoaderOptions::fields)), by name.
     pub fields: Vec<(String, Field)>,
     /// The values of the tracks that were asked for ([`LoaderOptions::tracks`](super::LoaderOptions::tracks)), by name.
@@ -143,6 +144,7 @@ impl Batch {
         self.source_ids.clear();
         self.mask.clear();
         self.frame_mask.clear();
+        self.times.clear();
         self.fields.clear();
         self.camera_mask.clear();
         self.params.clear();
@@ -194,7 +196,8 @@ pub enum Field {
 /// The values of a track in a batch: [`Batch::tracks`](super::Batch::tracks).
 ///
 /// The dimensions before the shape of one value are `[B, T]` with one value for each frame, `[B, W]` with a window
-/// of `W` values, `[B, T, W]` with a window at each frame, and `[B]` for texts.
+/// of `W` values, `[B, T, W]` with a window at each frame, and `[B]` for texts. Lists have one more, the items, padded with
+/// zeros to the longest list of the batch: `[B, T, N]`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TrackBatch {
@@ -203,11 +206,11 @@ pub struct TrackBatch {
     numbers: Aligned<u8>,
     /// Texts: those of each clip, in order of time. Empty for numbers.
     pub texts: Vec<Vec<String>>,
-    /// The dimensions of the values: those of the mask, then those of one value.
+    /// The dimensions of the values: those of the mask, then those of one value, or of an item of lists.
     pub shape: Vec<usize>,
     /// Whether each value exists, row-major. For texts, whether each clip has the track. The other values are 0, but the
     /// first or the last value with [`WindowPad::Edge`](super::WindowPad::Edge). It is also false for the value of a frame
-    /// whose [`Batch::frame_mask`](super::Batch::frame_mask) is.
+    /// whose [`Batch::frame_mask`](super::Batch::frame_mask) is. For lists, whether each item exists.
     pub mask: Vec<bool>,
     /// The dimensions of the mask.
     pub mask_shape: Vec<usize>,
@@ -217,13 +220,37 @@ pub struct TrackBatch {
     /// With [`TrackWindow::dims`](super::TrackWindow::dims), how many numbers of each value of each clip are those of the track; 0
     /// for a clip without the track. The others are 0. Empty without `dims`.
     pub dims: Vec<u32>,
+    /// The number of items of each list; -1 where there is no list, while an empty list has 0. Empty for other tracks.
+    pub counts: Vec<i64>,
+    /// The dimensions of the counts: those of the mask before the items.
+    pub counts_shape: Vec<usize>,
+    /// The lists of each sample, until they are padded.
+    items: Vec<ListItems>,
+}
+
+/// The items of the lists of a sample, one list after the other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct ListItems {
+    numbers: Aligned<u8>,
+    mask: Vec<bool>,
+}
+
+impl ListItems {
+    /// Makes room for this many bytes and flags, whose contents are unspecified.
+    pub(super) fn reserve(&mut self, (bytes, flags): (usize, usize)) -> Result<(&mut [u8], &mut [bool])> {
+        let reserved = self.numbers.try_resize(bytes);
+        reserved.map_err(|bytes| Error::no_memory("the lists of a track in a sample", bytes))?;
+        allocation::resize(&mut self.mask, flags, false, "the mask of a track")?;
+        Ok((&mut self.numbers, &mut self.mask))
+    }
 }
 
 impl TrackBatch {
     /// An empty batch of a type.
     pub(super) fn empty(kind: TrackType) -> Self {
-        let (numbers, texts, shape, mask, mask_shape, times, dims) = Default::default();
-        TrackBatch { kind, numbers, texts, shape, mask, mask_shape, times, dims }
+        let (numbers, texts, shape, mask, mask_shape, times, dims, counts) = Default::default();
+        let (counts_shape, items) = Default::default();
+        TrackBatch { kind, numbers, texts, shape, mask, mask_shape, times, dims, counts, counts_shape, items }
     }
 
     /// The numbers, row-major in [`shape`](Self::shape), if they have this type. Those of type `bool` are `u8`: 1 or 0.
@@ -237,8 +264,9 @@ impl TrackBatch {
         &self.numbers
     }
 
-    /// Sets the type, the dimensions of the mask and of one value, and whether numbers are counted. Keeps the memory if the type stays the
-    /// same. The contents are unspecified.
+    /// Sets the type, the dimensions of the mask and of one value, and whether numbers are counted. Of lists, so many last
+    /// dimensions of the mask are sides of an item, and the number of items is none of them until [`pad`](Self::pad). Keeps the memory if the type stays the same. The contents are
+    /// unspecified.
     ///
     /// # Errors
     ///
@@ -248,7 +276,7 @@ impl TrackBatch {
         kind: TrackType,
         mask_shape: Vec<usize>,
         of_value: &[u32],
-        has_dims: bool,
+        (has_dims, list): (bool, Option<usize>),
     ) -> Result<()> {
         self.dims.resize(mask_shape.first().copied().filter(|_| has_dims).unwrap_or(0), 0);
         let of_value = of_value.iter().map(|&side| side as usize);
@@ -257,13 +285,55 @@ impl TrackBatch {
         let product = |sides: &[usize]| sides.iter().fold(1usize, |n, &side| n.saturating_mul(side));
         self.kind = kind;
         let values = product(&self.shape);
+        let samples = self.mask_shape.first().copied().unwrap_or(0);
+        self.items.resize_with(list.map_or(0, |_| samples), ListItems::default);
+        self.counts_shape = list.map_or(Vec::new(), |sides| self.mask_shape[..self.mask_shape.len() - sides].to_vec());
+        self.counts.resize(list.map_or(0, |_| product(&self.counts_shape)), 0);
         let texts = if kind == TrackType::Utf8 { values } else { 0 };
         self.texts.resize_with(texts, Vec::new);
         self.times.resize_with(texts, Vec::new);
-        let bytes = values.saturating_mul(kind.number_bytes().unwrap_or(0) as usize);
+        let bytes = if list.is_some() { 0 } else { values.saturating_mul(kind.number_bytes().unwrap_or(0) as usize) };
         let reserved = self.numbers.try_resize(bytes);
         reserved.map_err(|bytes| Error::no_memory("the values of a track in a batch", bytes))?;
-        allocation::resize(&mut self.mask, product(&self.mask_shape), false, "the mask of a track")?;
+        let flags = if list.is_some() { 0 } else { product(&self.mask_shape) };
+        allocation::resize(&mut self.mask, flags, false, "the mask of a track")?;
+        Ok(())
+    }
+
+    /// Pads lists to the longest of them, once the items of all samples are there.
+    ///
+    /// # Errors
+    ///
+    /// They are too long, or there is no memory for them.
+    pub(super) fn pad(&mut self, name: &str) -> Result<()> {
+        if self.items.is_empty() {
+            return Ok(());
+        }
+        let longest = self.counts.iter().copied().max().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let (samples, lists, at) = (self.items.len(), self.counts.len(), self.counts_shape.len());
+        let flags = self.mask_shape[at..].iter().product::<usize>();
+        let each = self.shape[at..].iter().product::<usize>() * self.kind.number_bytes().unwrap_or(1) as usize;
+        let room = longest.saturating_mul(each);
+        check_sample_bytes(name, lists as u128 / samples as u128 * room as u128)?;
+        let reserved = self.numbers.try_resize(lists.saturating_mul(room));
+        reserved.map_err(|bytes| Error::no_memory("the lists of a track in a batch", bytes))?;
+        self.mask.clear();
+        allocation::resize(&mut self.mask, lists * longest * flags, false, "the mask of a track")?;
+        self.mask_shape.insert(at, longest);
+        self.shape.insert(at, longest);
+        let places =
+            self.numbers.chunks_exact_mut(room.max(1)).zip(self.mask.chunks_exact_mut((longest * flags).max(1)));
+        let mut places = places.zip(&self.counts);
+        for items in &self.items {
+            let (mut numbers, mut mask) = (&items.numbers[..], &items.mask[..]);
+            for ((to, to_mask), &count) in places.by_ref().take(lists / samples) {
+                let count = usize::try_from(count).unwrap_or(0);
+                let (filled, zeros) = to.split_at_mut(count * each);
+                filled.copy_from_slice(numbers.split_off(..count * each).unwrap_or_default());
+                zeros.fill(0);
+                to_mask[..count * flags].copy_from_slice(mask.split_off(..count * flags).unwrap_or_default());
+            }
+        }
         Ok(())
     }
 
@@ -273,10 +343,17 @@ impl TrackBatch {
         let masks = parts(&mut self.mask, samples);
         let texts = self.texts.iter_mut().zip(&mut self.times);
         let texts = texts.map(|(texts, times)| TrackBufferValues::Texts { texts, times });
-        let with_numbers = if self.kind == TrackType::Utf8 { 0 } else { samples };
+        let with_lists = self.items.len();
+        let with_numbers = if self.kind == TrackType::Utf8 || with_lists > 0 { 0 } else { samples };
+        let lists = self.items.iter_mut().zip(parts(&mut self.counts, with_lists));
+        let lists = lists.map(|(items, counts)| TrackBufferValues::Lists { items, counts });
         let numbers = parts(&mut self.numbers, with_numbers).map(TrackBufferValues::Numbers);
         let mut dims = self.dims.iter_mut();
-        texts.chain(numbers).zip(masks).map(move |(values, mask)| TrackBuffer { values, mask, dims: dims.next() })
+        texts.chain(numbers).chain(lists).zip(masks).map(move |(values, mask)| TrackBuffer {
+            values,
+            mask,
+            dims: dims.next(),
+        })
     }
 }
 
@@ -294,8 +371,23 @@ pub(super) struct TrackBuffer<'a> {
 pub(super) enum TrackBufferValues<'a> {
     /// Numbers in this machine's byte order, aligned for their type.
     Numbers(&'a mut [u8]),
+    /// The items of all lists with their flags, and how many each list has. The mask is empty.
+    Lists { items: &'a mut ListItems, counts: &'a mut [i64] },
     /// Texts, and their starts and ends.
     Texts { texts: &'a mut Vec<String>, times: &'a mut Vec<(f64, f64)> },
+}
+
+/// The maximum number of bytes of one track in a sample.
+const MOST_SAMPLE_BYTES: u128 = 1 << 31;
+
+/// Refuses values of a track that take too many bytes in a sample.
+pub(super) fn check_sample_bytes(track: &str, bytes: u128) -> Result<()> {
+    if bytes <= MOST_SAMPLE_BYTES {
+        return Ok(());
+    }
+    let e = Error::usage(format!("loader option tracks[{track:?}]: too many values in a sample"));
+    let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
+    Err(e.help("take fewer values, or a lower rate"))
 }
 
 /// Divides a slice into this many parts of equal length, which may be empty.

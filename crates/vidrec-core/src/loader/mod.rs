@@ -37,8 +37,8 @@ pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixOptions, SourceCount};
 pub use options::{
     Batching, Cameras, CamerasCrop, ColorJitter, CoordinateSize, Crop, DecodedCache, Dtype, Frames, Geometry, Layout,
-    LoaderOptions, Missing, Normalize, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start, TrackAnchor,
-    TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
+    LoaderOptions, Missing, Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start,
+    TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
 pub use state::LoaderState;
 

@@ -31,7 +31,7 @@ mod rules;
 mod unrounded_times;
 
 pub use rate::{FrameLimit, Rate, RateRule, nanoseconds_after_first};
-pub use rules::{Rule, Selection, ShortVideo, centered, endpoints, select, select_draw, uniform};
+pub use rules::{Rounding, Rule, Selection, ShortVideo, centered, endpoints, linspace, select, select_draw, uniform};
 #[doc(hidden)]
 pub use rules::{random, run, span};
 #[doc(hidden)]

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::random::{Random, stream};
@@ -252,6 +254,46 @@ pub fn endpoints(n: u32, count: u32) -> Vec<u32> {
     indices(n, count, |i| (2 * i * (n - 1) + gaps) / (2 * gaps) * u128::from(count > 1))
 }
 
+/// The frame that stands for a place between two frames.
+///
+/// As a word (serde): `down` or `nearest`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Rounding {
+    /// The one before, as LLaVA takes it: `numpy.linspace(0, n - 1, count, dtype=int)`. The default.
+    #[default]
+    Down,
+    /// The nearest one, of two that are equally near the even one, as Qwen's processors take it: `numpy.linspace(0, n - 1,
+    /// count).round()`.
+    Nearest,
+}
+
+/// `count` frames from the first of `n` to the last, at the places of `numpy.linspace(0, n - 1, count)`, which is computed with the
+/// same operations of 64 bits. A single frame is frame 0.
+///
+/// Empty if `n` or `count` is 0.
+///
+/// ```
+/// use vidrec::sampler::{Rounding, linspace};
+///
+/// assert_eq!(linspace(10, 3, Rounding::Down), [0, 4, 9]);
+/// assert_eq!(linspace(12, 3, Rounding::Nearest), [0, 6, 11]);
+/// ```
+pub fn linspace(n: u32, count: u32, rounding: Rounding) -> Vec<u32> {
+    let last = n.saturating_sub(1);
+    let step = f64::from(last) / f64::from(count.saturating_sub(1).max(1));
+    indices(n.into(), count, |i| match i as u32 {
+        0 => 0,
+        i if i + 1 == count => last.into(),
+        i => {
+            let place = f64::from(i) * step;
+            let place = if rounding == Rounding::Down { place.floor() } else { place.round_ties_even() };
+            (place as u128).min(last.into())
+        }
+    })
+}
+
 /// `count` frames, each `stride` after the one before, in the middle of the video. The first is floor((n - span) /
 /// 2), where span is (count - 1) stride + 1.
 ///
@@ -416,13 +458,25 @@ mod tests {
     fn nothing_gives_nothing_and_extremes_do_not_overflow() {
         for n in [0, 1, u32::MAX] {
             for count in [0, 1, 3] {
-                for frames in [uniform(n, count), endpoints(n, count), centered(n, count, u32::MAX)] {
+                let even = linspace(n, count, Rounding::Nearest);
+                for frames in [uniform(n, count), endpoints(n, count), centered(n, count, u32::MAX), even] {
                     assert_eq!(frames.len() as u32, if n == 0 { 0 } else { count });
                     assert!(frames.iter().all(|&f| f < n));
                 }
             }
         }
         assert_eq!(span(u32::MAX, u32::MAX), (u64::from(u32::MAX) - 1) * u64::from(u32::MAX) + 1);
+    }
+
+    #[test]
+    fn linspace_is_that_of_numpy() {
+        let counts = [1, 2, 4, 8, 16, 32, 64, 100, 128, 768];
+        // Of numpy.linspace(0, n - 1, count, dtype=int), and of numpy.linspace(0, n - 1, count).round().
+        for (rounding, digest) in [(Rounding::Down, 0x3771_fff3), (Rounding::Nearest, 0xf84e_90ee)] {
+            let frames = counts.into_iter().flat_map(|count| (1..=10_000).map(move |n| linspace(n, count, rounding)));
+            let bytes: Vec<u8> = frames.flatten().flat_map(u32::to_le_bytes).collect();
+            assert_eq!(crate::crc32(&bytes), digest, "{rounding:?}");
+        }
     }
 
     proptest! {

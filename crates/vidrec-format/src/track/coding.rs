@@ -47,6 +47,7 @@ impl TrackCoding {
             (schema.numbers_per_value(), (schema.kind, schema.timing) == (TrackType::I16, TrackTiming::Rate));
         match self {
             TrackCoding::Raw => true,
+            _ if schema.list => false,
             TrackCoding::Flac => is_sound && channels <= flac::MAX_CHANNELS,
             TrackCoding::Opus => {
                 is_sound && channels <= opus::MAX_CHANNELS && rate.1 == 1 && opus::RATES.contains(&rate.0)
@@ -277,7 +278,7 @@ mod tests {
 
     fn schema() -> TrackSchema {
         let (kind, timing) = (TrackType::I16, TrackTiming::Rate);
-        TrackSchema { name: "sound".into(), kind, shape: vec![CHANNELS as u32], timing, nan: false }
+        TrackSchema { name: "sound".into(), kind, shape: vec![CHANNELS as u32], timing, nan: false, list: false }
     }
 
     /// Values of three blocks.

@@ -14,8 +14,8 @@ use crate::align_up;
 use crate::error::{Error, Result};
 use crate::limits;
 
-/// Times begin at multiples of this.
-const TIMES_ALIGNMENT: u64 = 8;
+/// Times and the items of lists begin at multiples of this.
+const PARTS_ALIGNMENT: u64 = 8;
 
 /// The description of a track in the directory, without the location of its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -113,11 +113,11 @@ fn times_per_value(timing: TrackTiming) -> u64 {
 fn length_with(schema: &TrackSchema, count: u64, values: u64) -> Option<u64> {
     match times_per_value(schema.timing) {
         0 => Some(values),
-        n => align_up(values, TIMES_ALIGNMENT)?.checked_add(count.checked_mul(8 * n)?),
+        n => align_up(values, PARTS_ALIGNMENT)?.checked_add(count.checked_mul(8 * n)?),
     }
 }
 
-/// Whether a track with these facts can have `length` bytes. For texts and coded values, this is certain only after
+/// Whether a track with these facts can have `length` bytes. For texts, lists and coded values, this is certain only after
 /// [`Payload::prove`], because their lengths are in the bytes themselves.
 pub fn is_length(schema: &TrackSchema, facts: &Facts, length: u64) -> bool {
     let count = facts.count;
@@ -128,9 +128,11 @@ pub fn is_length(schema: &TrackSchema, facts: &Facts, length: u64) -> bool {
         let fits = facts.coding.fits(schema, facts.rate);
         return fits && is_held && coded_head(schema, facts).is_some_and(|head| head <= length);
     }
-    match schema.value_bytes() {
+    match schema.value_bytes().filter(|_| !schema.list) {
         Some(value) => count.checked_mul(value).and_then(|n| length_with(schema, count, n)) == Some(length),
-        None => text_offsets(count).and_then(|n| length_with(schema, count, n)).is_some_and(|least| least <= length),
+        None => offsets_length(schema, count)
+            .and_then(|n| length_with(schema, count, n))
+            .is_some_and(|least| least <= length),
     }
 }
 
@@ -140,9 +142,10 @@ fn coded_head(schema: &TrackSchema, facts: &Facts) -> Option<u64> {
     facts.coding.list_bytes(facts.count, facts.rate)?.checked_add(times)
 }
 
-/// The length of the list of offsets of `count` texts.
-fn text_offsets(count: u64) -> Option<u64> {
-    count.checked_add(1)?.checked_mul(4)
+/// The length of the offsets of `count` texts, or of `count` lists with the zeros after them.
+fn offsets_length(schema: &TrackSchema, count: u64) -> Option<u64> {
+    let offsets = count.checked_add(1)?.checked_mul(4)?;
+    if schema.list { align_up(offsets, PARTS_ALIGNMENT) } else { Some(offsets) }
 }
 
 /// Appends times after the values.
@@ -150,19 +153,32 @@ pub fn push_times(bytes: &mut Vec<u8>, times: &[&[i64]]) {
     if times.is_empty() {
         return;
     }
-    bytes.resize(bytes.len().next_multiple_of(TIMES_ALIGNMENT as usize), 0);
+    bytes.resize(bytes.len().next_multiple_of(PARTS_ALIGNMENT as usize), 0);
     bytes.extend(times.iter().flat_map(|times| times.iter()).flat_map(|time| time.to_le_bytes()));
 }
 
 /// Encodes the offsets and bytes of texts; `None` if a length does not fit in 32 bits.
 pub fn texts_to_bytes<S: AsRef<str>>(texts: &[S]) -> Option<Vec<u8>> {
-    let mut bytes = 0u32.to_le_bytes().to_vec();
-    let mut end = 0u32;
-    for text in texts {
-        end = end.checked_add(u32::try_from(text.as_ref().len()).ok()?)?;
+    let mut bytes = offsets(texts.iter().map(|text| text.as_ref().len()))?;
+    texts.iter().for_each(|text| bytes.extend_from_slice(text.as_ref().as_bytes()));
+    Some(bytes)
+}
+
+/// Encodes the offsets of lists of so many items, and the items; `None` if an offset does not fit in 32 bits.
+pub fn lists_to_bytes(lengths: &[u32], items: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = offsets(lengths.iter().map(|&length| length as usize))?;
+    bytes.resize(bytes.len().next_multiple_of(PARTS_ALIGNMENT as usize), 0);
+    bytes.extend_from_slice(items);
+    Some(bytes)
+}
+
+/// Encodes 0, and where each part of these lengths ends.
+fn offsets(lengths: impl Iterator<Item = usize>) -> Option<Vec<u8>> {
+    let (mut bytes, mut end) = (0u32.to_le_bytes().to_vec(), 0u32);
+    for length in lengths {
+        end = end.checked_add(u32::try_from(length).ok()?)?;
         bytes.extend(end.to_le_bytes());
     }
-    texts.iter().for_each(|text| bytes.extend_from_slice(text.as_ref().as_bytes()));
     Some(bytes)
 }
 
@@ -186,6 +202,10 @@ impl<'a> Payload<'a> {
             return 0..self.bytes.len();
         }
         match self.schema.value_bytes() {
+            Some(value) if self.schema.list => {
+                let start = offsets_length(self.schema, self.facts.count).unwrap_or_default() as usize;
+                start..start.saturating_add(self.offset(self.count()).saturating_mul(value as usize))
+            }
             Some(value) => 0..self.count() * value as usize,
             None => 0..self.texts_range().end,
         }
@@ -221,6 +241,11 @@ impl<'a> Payload<'a> {
     /// The bytes of all numbers, which are not coded.
     pub fn number_bytes(&self) -> &'a [u8] {
         &self.bytes[self.values_range()]
+    }
+
+    /// The items of list `i`, counted from the first one of the track; `None` if there is no such list.
+    pub fn items(&self, i: usize) -> Option<Range<usize>> {
+        (self.schema.list && i < self.count()).then(|| self.offset(i)..self.offset(i + 1))
     }
 
     /// A copy of text `i`; `None` if there is none.
@@ -268,7 +293,7 @@ impl<'a> Payload<'a> {
     ///
     /// # Errors
     ///
-    /// Rules `track-frames`, `track-text`, `track-bool`, `track-coding` and `track-times`.
+    /// Rules `track-frames`, `track-text`, `track-list`, `track-bool`, `track-coding` and `track-times`.
     pub fn prove(&self, frames: u32) -> Result<()> {
         if self.schema.timing == TrackTiming::Frames && self.facts.count != u64::from(frames) {
             return Err(Error::format("track-frames", "the track does not have one value for each frame")
@@ -277,6 +302,9 @@ impl<'a> Payload<'a> {
         }
         if self.schema.kind == TrackType::Utf8 {
             self.prove_texts()?;
+        }
+        if self.schema.list {
+            self.prove_offsets(|what| Error::format("track-list", what))?;
         }
         if self.schema.kind == TrackType::Bool && self.number_bytes().iter().any(|&byte| byte > 1) {
             return Err(Error::format("track-bool", "a value of type bool is neither 0 nor 1"));
@@ -287,16 +315,20 @@ impl<'a> Payload<'a> {
         self.prove_times()
     }
 
-    fn prove_texts(&self) -> Result<()> {
-        let fault = |what: &str| Error::format("track-text", what.to_owned());
+    /// Checks and returns the offsets of texts or lists.
+    fn prove_offsets(&self, fault: fn(&'static str) -> Error) -> Result<Cow<'a, [i32]>> {
         let offsets: Cow<'_, [i32]> = numbers(&self.bytes[..4 * (self.count() + 1)]);
         let rises = offsets[0] == 0 && offsets.windows(2).all(|two| (two[0] as u32) <= two[1] as u32);
-        let end = self.texts_range().end;
-        if !rises || length_with(self.schema, self.facts.count, end as u64) != Some(self.bytes.len() as u64) {
-            return Err(fault(
-                "the offsets of texts do not begin with 0, do not rise, or do not end where the texts do",
-            ));
+        let end = self.values_range().end as u64;
+        if rises && length_with(self.schema, self.facts.count, end) == Some(self.bytes.len() as u64) {
+            return Ok(offsets);
         }
+        Err(fault("the offsets of values do not begin with 0, do not rise, or do not end where the values do"))
+    }
+
+    fn prove_texts(&self) -> Result<()> {
+        let fault = |what: &str| Error::format("track-text", what.to_owned());
+        let offsets = self.prove_offsets(|what| Error::format("track-text", what))?;
         let texts = self.bytes.get(self.texts_range()).unwrap_or_default();
         std::str::from_utf8(texts).map_err(|e| fault("a text is not UTF-8").found(e))?;
         // The bytes are checked instead of a `str`, because texts in a mapped file may stop being UTF-8 at any time.
@@ -333,14 +365,18 @@ impl<'a> Payload<'a> {
         if let Some(blocks) = self.blocks() {
             return blocks.prove_values();
         }
-        let padding = self.values_range().end..self.times_at();
-        if self.bytes.get(padding).is_some_and(|bytes| bytes.iter().any(|&b| b != 0)) {
-            return Err(Error::format("track-padding", "the padding after the values is not zero"));
+        let values = self.values_range();
+        let is_zero = |range: Range<usize>| self.bytes.get(range).is_none_or(|bytes| bytes.iter().all(|&b| b == 0));
+        if !is_zero(values.end..self.times_at()) || self.schema.list && !is_zero(4 * (self.count() + 1)..values.start) {
+            return Err(Error::format("track-padding", "the padding before or after the values is not zero"));
         }
         match self.first_not_finite().filter(|_| !self.schema.nan) {
             None => Ok(()),
-            Some(i) => Err(Error::format("track-finite", "a number is infinite or not a number")
-                .found(format!("in value {}", i / self.schema.numbers_per_value()))),
+            Some(i) => Err(Error::format("track-finite", "a number is infinite or not a number").found(format!(
+                "in {} {}",
+                if self.schema.list { "item" } else { "value" },
+                i / self.schema.numbers_per_value()
+            ))),
         }
     }
 

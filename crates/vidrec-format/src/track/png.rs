@@ -117,7 +117,7 @@ mod tests {
 
     fn form(kind: TrackType, shape: &[u32]) -> Option<Form> {
         let (name, timing) = ("depth".into(), TrackTiming::Frames);
-        Form::of(&TrackSchema { name, kind, shape: shape.to_vec(), timing, nan: false })
+        Form::of(&TrackSchema { name, kind, shape: shape.to_vec(), timing, nan: false, list: false })
     }
 
     #[test]

@@ -85,22 +85,25 @@ pub struct TrackSchema {
     /// The type of its values.
     #[serde(rename = "type")]
     pub kind: TrackType,
-    /// The shape of one value; empty if a value is one number or one text.
+    /// The shape of one value, or of an item of lists; empty if that is one number or one text.
     pub shape: Vec<u32>,
     /// The timing of its values.
     pub timing: TrackTiming,
     /// Whether numbers may be infinite or not a number. Default: they may not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nan: bool,
+    /// Whether each value is a list of any number of items, such as the boxes of a frame. Default: it is not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub list: bool,
 }
 
 impl TrackSchema {
-    /// The number of numbers in one value; 1 for texts.
+    /// The number of numbers in one value, or in an item of lists; 1 for texts.
     pub fn numbers_per_value(&self) -> usize {
         self.shape.iter().map(|&side| side as usize).product()
     }
 
-    /// Size of one value in bytes; `None` for texts.
+    /// Size of one value, or of an item of lists, in bytes; `None` for texts.
     pub fn value_bytes(&self) -> Option<u64> {
         Some(self.kind.number_bytes()? * self.numbers_per_value() as u64)
     }
@@ -109,7 +112,7 @@ impl TrackSchema {
     /// `[height, width, channels]` with at most 4 channels.
     pub fn is_picture(&self) -> bool {
         let is_whole = matches!(self.kind, TrackType::U8 | TrackType::U16);
-        is_whole && matches!(self.shape[..], [_, _] | [_, _, 1..=4])
+        is_whole && !self.list && matches!(self.shape[..], [_, _] | [_, _, 1..=4])
     }
 
     /// Checks this schema by itself. The error says what is wrong.
@@ -126,8 +129,8 @@ impl TrackSchema {
                 self.shape
             ));
         }
-        if self.kind == TrackType::Utf8 && !self.shape.is_empty() {
-            return Err(format!("track \"{name}\" holds texts, which have no shape"));
+        if self.kind == TrackType::Utf8 && (!self.shape.is_empty() || self.list) {
+            return Err(format!("track \"{name}\" holds texts, which have no shape and are in no lists"));
         }
         let numbers = self.shape.iter().try_fold(1u64, |n, &side| n.checked_mul(side.into()));
         if numbers.is_none_or(|n| n > limits::MAX_TRACK_VALUE_NUMBERS) {
@@ -136,15 +139,15 @@ impl TrackSchema {
         Ok(())
     }
 
-    /// Whether both have the same type, shape and timing, so that they can be one track.
+    /// Whether both have the same type, shape and timing, and both or none are lists, so that they can be one track.
     pub fn is_like(&self, other: &TrackSchema) -> bool {
-        (self.kind, self.timing) == (other.kind, other.timing) && self.shape == other.shape
+        (self.kind, self.timing, self.list) == (other.kind, other.timing, other.list) && self.shape == other.shape
     }
 
-    /// Describes the track in words, without its name: `f32 [14], times`.
+    /// Describes the track in words, without its name: `f32 [14], times`, or `lists of f32 [4], frames`.
     pub fn words(&self) -> String {
         let shape = if self.shape.is_empty() { String::new() } else { format!(" {:?}", self.shape) };
-        format!("{}{shape}, {}", self.kind, self.timing)
+        format!("{}{}{shape}, {}", if self.list { "lists of " } else { "" }, self.kind, self.timing)
     }
 }
 
@@ -159,7 +162,7 @@ impl Schema {
     /// That of a file with attributes of clips.
     pub fn of_attributes() -> Self {
         let (kind, timing) = (TrackType::Utf8, TrackTiming::Times);
-        Schema(vec![TrackSchema { name: ATTRIBUTES.into(), kind, shape: Vec::new(), timing, nan: false }])
+        Schema(vec![TrackSchema { name: ATTRIBUTES.into(), kind, shape: Vec::new(), timing, nan: false, list: false }])
     }
 
     /// The tracks, by number.

@@ -6,7 +6,7 @@ use super::assembly::Assembly;
 use super::coding::{self, TrackCoding};
 use super::directory::{self, NewTrack};
 use super::file::{self, Footer, TableEntry};
-use super::payload::{Facts, Payload, is_length, numbers, push_times, texts_to_bytes};
+use super::payload::{Facts, Payload, is_length, lists_to_bytes, numbers, push_times, texts_to_bytes};
 use super::schema::{Schema, TrackSchema, TrackTiming, TrackType};
 use crate::crc32;
 use crate::error::Result;
@@ -19,6 +19,8 @@ struct Track {
     numbers: Vec<u8>,
     texts: Vec<String>,
     count: usize,
+    /// Of lists, how many items each has.
+    lists: Vec<u32>,
     starts: Vec<i64>,
     ends: Vec<i64>,
     first_ns: i64,
@@ -31,7 +33,7 @@ type Clip = (u32, Vec<Track>);
 
 fn schema() -> Schema {
     let mut schema = Schema::default();
-    let types = ["f32", "f64", "i16", "i32", "i64", "u8", "utf-8", "bool", "u16", "f16"];
+    let types = ["f32", "f64", "i16", "i32", "i64", "u8", "utf-8", "bool", "u16", "f16", "f32 lists"];
     let timings = ["frames", "times", "spans", "rate"];
     for (i, kind) in types.iter().enumerate() {
         for (j, timing) in timings.iter().enumerate() {
@@ -40,8 +42,9 @@ fn schema() -> Schema {
                 "u16" => vec![2, 3],
                 _ => [vec![], vec![3], vec![1, 2]][(i + j) % 3].clone(),
             };
-            let (kind, timing) = (kind.parse().unwrap(), timing.parse().unwrap());
-            schema.join(&TrackSchema { name: format!("{i}{j} ü"), kind, shape, timing, nan: true }).unwrap();
+            let list = kind.ends_with("lists");
+            let (kind, timing) = (kind.split(' ').next().unwrap().parse().unwrap(), timing.parse().unwrap());
+            schema.join(&TrackSchema { name: format!("{i}{j} ü"), kind, shape, timing, nan: true, list }).unwrap();
         }
     }
     schema
@@ -50,9 +53,13 @@ fn schema() -> Schema {
 fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
     let schema = schema().tracks()[number].clone();
     let counts = if schema.timing == TrackTiming::Frames { frames as usize..frames as usize + 1 } else { 0..6 };
-    counts.prop_flat_map(move |count| {
+    let is_list = schema.list;
+    let sizes = counts
+        .prop_flat_map(move |count| (Just(count), prop::collection::vec(0u32..4, if is_list { count } else { 0 })));
+    sizes.prop_flat_map(move |(count, lists)| {
         let schema = schema.clone();
-        let bytes = schema.value_bytes().unwrap_or(0) as usize * count;
+        let items = if schema.list { lists.iter().sum::<u32>() as usize } else { count };
+        let bytes = schema.value_bytes().unwrap_or(0) as usize * items;
         let texts = if schema.kind == TrackType::Utf8 { count } else { 0 };
         let parts = (
             prop::collection::vec(any::<u8>(), bytes),
@@ -76,6 +83,7 @@ fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
                 numbers,
                 texts,
                 count,
+                lists: lists.clone(),
                 starts: if is(&[TrackTiming::Times, TrackTiming::Spans]) { starts } else { vec![] },
                 ends: if is(&[TrackTiming::Spans]) { ends } else { vec![] },
                 first_ns: if is(&[TrackTiming::Rate]) { first_ns } else { 0 },
@@ -87,7 +95,7 @@ fn track(number: usize, frames: u32) -> impl Strategy<Value = Track> {
 }
 
 fn clip() -> impl Strategy<Value = Clip> {
-    (1u32..4, prop::collection::btree_set(0..40usize, 0..4)).prop_flat_map(|(frames, numbers)| {
+    (1u32..4, prop::collection::btree_set(0..44usize, 0..4)).prop_flat_map(|(frames, numbers)| {
         let tracks: Vec<_> = numbers.into_iter().map(|number| track(number, frames)).collect();
         (Just(frames), tracks)
     })
@@ -113,6 +121,9 @@ fn payload(track: &Track) -> Vec<u8> {
     }
     let is_text = schema().tracks()[track.number].kind == TrackType::Utf8;
     let mut bytes = if is_text { texts_to_bytes(&track.texts).unwrap() } else { track.numbers.clone() };
+    if schema().tracks()[track.number].list {
+        bytes = lists_to_bytes(&track.lists, &bytes).unwrap();
+    }
     push_times(&mut bytes, &times);
     bytes
 }
@@ -179,6 +190,7 @@ fn read_track(number: usize, payload: &Payload<'_>, frames: u32) -> Result<Track
         },
         texts: if is_text { (0..count).map(|i| payload.text(i).unwrap().to_owned()).collect() } else { vec![] },
         count,
+        lists: (0..count).filter_map(|i| payload.items(i)).map(|items| items.len() as u32).collect(),
         starts: payload.starts().unwrap_or_default().into_owned(),
         ends: payload.ends().unwrap_or_default().into_owned(),
         first_ns: payload.facts.first_ns,
@@ -222,7 +234,7 @@ proptest! {
 
     #[test]
     fn hostile_payloads_never_panic(
-        number in 0..40usize,
+        number in 0..44usize,
         count in prop_oneof![0..4u64, any::<u64>()],
         bytes in prop::collection::vec(prop_oneof![Just(0), 0..9u8, any::<u8>()], 256),
         coding in prop::sample::select(&[TrackCoding::Raw, TrackCoding::Flac, TrackCoding::Opus, TrackCoding::Png][..]),
@@ -264,9 +276,9 @@ fn a_schema_takes_what_fits_and_names_what_does_not() {
     let error = all.join(&other).unwrap_err().to_string();
     assert!(error.contains("f32, frames") && error.contains("f32 [7], frames"), "{error}");
     let strict = TrackSchema { name: "x".into(), nan: false, ..known.clone() };
-    assert_eq!((all.join(&strict).unwrap(), all.tracks()[40].nan), (40, false));
+    assert_eq!((all.join(&strict).unwrap(), all.tracks()[44].nan), (44, false));
     all.join(&TrackSchema { nan: true, ..strict }).unwrap();
-    assert!(all.tracks()[40].nan, "one that allows more allows it for both");
+    assert!(all.tracks()[44].nan, "one that allows more allows it for both");
     for bad in [
         TrackSchema { name: String::new(), ..known.clone() },
         TrackSchema { name: "a\n".into(), ..known.clone() },
@@ -275,6 +287,7 @@ fn a_schema_takes_what_fits_and_names_what_does_not() {
         TrackSchema { shape: vec![1; 9], ..known.clone() },
         TrackSchema { shape: vec![u32::MAX; 8], ..known.clone() },
         TrackSchema { kind: TrackType::Utf8, shape: vec![1], ..known.clone() },
+        TrackSchema { kind: TrackType::Utf8, shape: vec![], list: true, ..known.clone() },
     ] {
         assert!(Schema::default().join(&bad).is_err(), "{bad:?}");
         let json = serde_json::json!({ "tracks": [bad] }).to_string();

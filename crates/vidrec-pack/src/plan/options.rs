@@ -70,7 +70,7 @@ pub struct InputOptions {
     /// .npz, .csv, .tsv, .json; .png, a folder of these, or a video of depth) or holds a list. The words say how its
     /// values lie in time: rate=50 a second; times=T, the array or column that has them; spans, each with a start and an end;
     /// frames, one for each frame of the video, of which those of the packed frames are stored; every-frame, all of them. Also
-    /// values=A+B, type=f32, size=640x480, unit=us, clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be
+    /// values=A+B, type=f32, size=640x480, unit=us, clock=segment, tolerance=0.5, partial, nan, list: see docs/tracks.md. Can be
     /// given several times.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TRACK", hide_short_help = true))]
     #[schemars(with = "Vec<String>")]

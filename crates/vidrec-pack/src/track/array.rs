@@ -1,5 +1,7 @@
 //! Values that were read from a file or a list, and conversions between number types.
 
+use std::ops::Range;
+
 use half::f16;
 use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
@@ -10,8 +12,10 @@ use vidrec_format::track::schema::TrackType;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Array {
     pub values: TrackValues,
-    /// The number of values, followed by the shape of one value.
+    /// The number of values, or of the items of lists, followed by the shape of one of them.
     pub shape: Vec<usize>,
+    /// If values are lists of items: where each ends, counted in items.
+    pub ends: Option<Vec<usize>>,
 }
 
 /// A number of any type that values may have.
@@ -113,15 +117,33 @@ impl Array {
     /// Creates an array of one dimension.
     pub fn row(values: TrackValues) -> Self {
         let shape = vec![values.count()];
-        Array { values, shape }
+        Array { values, shape, ends: None }
     }
 
     /// Returns the number of values.
     pub fn len(&self) -> usize {
+        self.ends.as_ref().map_or(self.items(), Vec::len)
+    }
+
+    /// Returns the number of values, or of the items of lists.
+    pub fn items(&self) -> usize {
         self.shape.first().copied().unwrap_or(0)
     }
 
-    /// Returns the shape of one value.
+    /// Returns how many items each list has, if values are lists.
+    pub fn lists(&self) -> Option<Vec<u32>> {
+        self.ends.as_ref().map(|ends| (0..ends.len()).map(|i| self.range(i).len() as u32).collect())
+    }
+
+    /// Returns the place of value `i`, or of the items of list `i`, which must exist.
+    fn range(&self, i: usize) -> Range<usize> {
+        match &self.ends {
+            Some(ends) => i.checked_sub(1).map_or(0, |before| ends[before])..ends[i],
+            None => i..i + 1,
+        }
+    }
+
+    /// Returns the shape of one value, or of an item of lists.
     ///
     /// # Errors
     ///
@@ -159,31 +181,34 @@ impl Array {
                 None => String::new(),
             };
             Error::usage(format!("a number of type {found} cannot be converted to type {kind}"))
-                .found(format!("{number} in value {value}"))
+                .found(format!("{number} in {} {value}", if self.ends.is_some() { "item" } else { "value" }))
         })?;
-        Ok(Array { values, shape: self.shape })
+        Ok(Array { values, ..self })
     }
 
     /// Returns the values in `range`, which must exist.
-    pub fn slice(self, range: std::ops::Range<usize>) -> Self {
-        let per_value = self.shape.iter().skip(1).product::<usize>();
-        let numbers = range.start * per_value..range.end * per_value;
-        let mut shape = self.shape;
-        if let Some(count) = shape.first_mut() {
-            *count = range.len();
-        }
-        Array { values: pick(&self.values, numbers), shape }
+    pub fn slice(self, range: Range<usize>) -> Self {
+        self.at(range)
     }
 
     /// Returns the values at these places, which must exist.
     pub fn take(&self, places: &[usize]) -> Self {
-        let per_value = self.shape.iter().skip(1).product::<usize>();
-        let numbers = places.iter().flat_map(|&i| i * per_value..(i + 1) * per_value);
+        self.at(places.iter().copied())
+    }
+
+    fn at(&self, places: impl Iterator<Item = usize> + Clone) -> Self {
+        let each = self.shape.iter().skip(1).product::<usize>();
+        let ranges = places.map(|i| self.range(i));
+        let numbers = ranges.clone().flat_map(|items| items.start * each..items.end * each);
+        let mut total = 0;
+        let ends = ranges.map(|items| {
+            total += items.len();
+            total
+        });
+        let ends: Vec<usize> = ends.collect();
         let mut shape = self.shape.clone();
-        if let Some(count) = shape.first_mut() {
-            *count = places.len();
-        }
-        Array { values: pick(&self.values, numbers), shape }
+        shape.iter_mut().take(1).for_each(|count| *count = total);
+        Array { values: pick(&self.values, numbers), shape, ends: self.ends.as_ref().map(|_| ends) }
     }
 }
 
@@ -240,9 +265,13 @@ mod tests {
 
     #[test]
     fn values_are_taken_whole() {
-        let array = Array { values: TrackValues::U8((0..6).collect()), shape: vec![3, 2] };
+        let array = Array { values: TrackValues::U8((0..6).collect()), shape: vec![3, 2], ends: None };
         assert_eq!(array.take(&[2, 0, 0]).values, TrackValues::U8(vec![4, 5, 0, 1, 0, 1]));
         let cut = array.slice(1..3);
         assert_eq!((cut.values, cut.shape), (TrackValues::U8(vec![2, 3, 4, 5]), vec![2, 2]));
+        let lists = Array { values: TrackValues::U8((0..6).collect()), shape: vec![3, 2], ends: Some(vec![2, 2, 3]) };
+        let taken = lists.take(&[2, 0, 1]);
+        assert_eq!((&taken.shape, taken.lists()), (&vec![3, 2], Some(vec![1, 2, 0])));
+        assert_eq!(taken.values, TrackValues::U8(vec![4, 5, 0, 1, 2, 3]));
     }
 }

@@ -37,8 +37,8 @@ pub(super) fn place(spec: &TrackSpec, raw: RawTrack, window: &Window) -> Result<
         }
         TrackSpecTiming::EveryFrame => of_every_frame(spec, &raw.values, window)?,
     };
-    let shape = values.value_shape()?;
-    Ok(Track { name: spec.name.clone(), values: values.values, shape, times, nan: spec.nan, ..Track::default() })
+    let (name, shape, lists) = (spec.name.clone(), values.value_shape()?, values.lists());
+    Ok(Track { name, values: values.values, shape, times, nan: spec.nan, lists, ..Track::default() })
 }
 
 fn origin(spec: &TrackSpec, window: &Window) -> i64 {

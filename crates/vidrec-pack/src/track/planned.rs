@@ -75,6 +75,9 @@ fn named(e: Error, spec: &TrackSpec, row: &RowTracks, values: impl Display) -> E
 impl PlannedTrack {
     /// The track of which these are the first values.
     pub fn of_values(spec: &TrackSpec, values: Array) -> Result<Self> {
+        if spec.list && values.items() == 0 {
+            return Err(Error::usage("all lists are empty, so the shape of their items is unknown"));
+        }
         let values = match spec.kind {
             Some(kind) => values.into_type(kind)?,
             None => values,
@@ -85,9 +88,9 @@ impl PlannedTrack {
 
     /// Returns the properties that all clips share.
     pub fn schema(&self) -> TrackSchema {
-        let TrackSpec { name, nan, .. } = &self.spec;
+        let TrackSpec { name, nan, list, .. } = &self.spec;
         let timing = self.spec.stored_timing();
-        TrackSchema { name: name.clone(), kind: self.kind, shape: self.shape.clone(), timing, nan: *nan }
+        TrackSchema { name: name.clone(), kind: self.kind, shape: self.shape.clone(), timing, nan: *nan, list: *list }
     }
 
     /// Returns the track of a clip, or `None` if its row has no value for it.
@@ -153,6 +156,9 @@ impl PlannedTrack {
     pub fn of_raw(&self, mut raw: RawTrack, window: &Window) -> Result<EncodedTrack> {
         if self.spec.kind.is_some() {
             raw.values = raw.values.into_type(self.kind)?;
+        }
+        if self.spec.list && raw.values.items() == 0 {
+            raw.values.shape = [0].into_iter().chain(self.shape.iter().map(|&side| side as usize)).collect();
         }
         let (found, shape) = (raw.values.values.kind(), raw.values.value_shape()?);
         if (found, &shape) != (self.kind, &self.shape) {

@@ -56,6 +56,8 @@ pub struct TrackSpec {
     pub partial: bool,
     /// `nan`: numbers may be infinite or not a number (NaN). Off by default.
     pub nan: bool,
+    /// `list`: each value is a list of any number of items of one shape, such as the boxes of a frame. Off by default.
+    pub list: bool,
 }
 
 /// The timing of the values of a track, as a [`TrackSpec`] says it.
@@ -167,6 +169,7 @@ impl FromStr for TrackSpec {
             tolerance_us: TOLERANCE_US,
             partial: false,
             nan: false,
+            list: false,
         };
         for word in words {
             let (key, value) = word.split_once('=').map_or((word, None), |(key, value)| (key, Some(value)));
@@ -185,6 +188,7 @@ impl FromStr for TrackSpec {
                 ("tolerance", Some(seconds)) => spec.tolerance_us = microseconds(seconds).map_err(wrong)?,
                 ("partial", None) => spec.partial = true,
                 ("nan", None) => spec.nan = true,
+                ("list", None) => spec.list = true,
                 _ => return Err(wrong(format!("{word:?} is not a word of a track's description"))),
             }
         }
@@ -237,7 +241,8 @@ impl fmt::Display for TrackSpec {
             write!(f, ",tolerance={}", self.tolerance_us as f64 / 1e6)?;
         }
         f.write_str(if self.partial { ",partial" } else { "" })?;
-        f.write_str(if self.nan { ",nan" } else { "" })
+        f.write_str(if self.nan { ",nan" } else { "" })?;
+        f.write_str(if self.list { ",list" } else { "" })
     }
 }
 
@@ -256,6 +261,7 @@ mod tests {
             "caption=c,spans,unit=ms",
             "state=s,frames",
             "depth=d,frames,type=u16,size=640x480",
+            "boxes=b,every-frame,type=f32,nan,list",
             "state=s,every-frame,tolerance=0",
         ] {
             assert_eq!(text.parse::<TrackSpec>().unwrap().to_string(), text);

@@ -85,6 +85,7 @@ fn track(options: &AudioOptions, sound: Sound) -> Track {
         times: TrackTimes::Rate { first_ns: sound.first_ns, rate: (options.rate, 1) },
         nan: false,
         coding: options.coding,
+        lists: None,
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use vidrec_format::track::coding;
 use vidrec_format::track::coding::{NewBlocks, TrackCoding};
 use vidrec_format::track::opus::usual_bits;
-use vidrec_format::track::payload::{Facts, Payload, numbers, push_times, texts_to_bytes};
+use vidrec_format::track::payload::{Facts, Payload, lists_to_bytes, numbers, push_times, texts_to_bytes};
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 use vidrec_format::words::unknown_variant;
 use vidrec_format::{Error, Result};
@@ -30,9 +30,9 @@ use vidrec_format::{Error, Result};
 pub struct Track {
     /// Its name, of 1 to 255 bytes.
     pub name: String,
-    /// All values, one after the other, each in row-major order.
+    /// All values, or all items of lists, one after the other, each in row-major order.
     pub values: TrackValues,
-    /// The shape of one value. Default: empty, for single numbers and for texts.
+    /// The shape of one value, or of an item of lists. Default: empty, for single numbers and for texts.
     pub shape: Vec<u32>,
     /// The timing of the values. Default: one value for each frame.
     pub times: TrackTimes,
@@ -42,6 +42,9 @@ pub struct Track {
     /// FLAC, of which readers get the same values. [Pictures](TrackSchema::is_picture) are stored as PNG, of which readers
     /// get the same values, too, unless this is `Raw`.
     pub coding: SoundCoding,
+    /// If each value is a list of items, such as the boxes of a frame: how many items each list has. Default `None`: it
+    /// is not.
+    pub lists: Option<Vec<u32>>,
 }
 
 /// The values of a [`Track`].
@@ -168,6 +171,14 @@ impl EncodedTrack {
 impl Track {
     /// The number of values.
     pub fn len(&self) -> usize {
+        match &self.lists {
+            Some(lists) => lists.len(),
+            None => self.items(),
+        }
+    }
+
+    /// The number of values, or of the items of lists.
+    fn items(&self) -> usize {
         self.values.count() / self.schema().numbers_per_value().max(1)
     }
 
@@ -190,6 +201,7 @@ impl Track {
             shape: self.shape.clone(),
             timing,
             nan: self.nan,
+            list: self.lists.is_some(),
         }
     }
 
@@ -200,7 +212,7 @@ impl Track {
         schema.check().map_err(Error::usage)?;
         let wrong = |what: &str| Error::usage(format!("track \"{}\": {what}", self.name));
         let count = self.len();
-        if count * schema.numbers_per_value() != self.values.count() {
+        if self.items() * schema.numbers_per_value() != self.values.count() {
             return Err(wrong("the last value is incomplete")
                 .expected(format!("a multiple of {}", schema.numbers_per_value()))
                 .found(self.values.count()));
@@ -218,7 +230,15 @@ impl Track {
         if let Some(list) = lists.iter().find(|list| list.len() != count) {
             return Err(wrong("it does not have one time for each value").expected(count).found(list.len()));
         }
-        let mut bytes = self.values.to_bytes().ok_or_else(|| Error::limit("the texts are longer than 4 GiB"))?;
+        let too_long = || Error::limit("the texts are longer than 4 GiB, or lists have too many items");
+        let mut bytes = self.values.to_bytes().ok_or_else(too_long)?;
+        if let Some(lists) = &self.lists {
+            let items: usize = lists.iter().map(|&items| items as usize).sum();
+            if items != self.items() {
+                return Err(wrong("the lists do not have all items").expected(self.items()).found(items));
+            }
+            bytes = lists_to_bytes(lists, &bytes).ok_or_else(too_long)?;
+        }
         let coded = self.coded(&schema, facts.rate, &bytes, &lists)?;
         push_times(&mut bytes, &lists);
         if let Some((coding, coded)) = coded.filter(|(_, coded)| coded.len() < bytes.len()) {

@@ -7,6 +7,41 @@ use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::random::stream;
 use vidrec_format::sampler::{self, RateRule, nanoseconds_after_first, unrounded_times};
 
+/// The frames of a sample.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ChosenFrames {
+    /// The frame at each place of the sample. `None` where zeros pad it.
+    pub places: Vec<Option<u32>>,
+    /// Whether each of them is a frame that was asked for.
+    pub meant: Vec<bool>,
+    /// The frame from which tracks count. `None` for a clip without frames.
+    pub current: Option<u32>,
+}
+
+impl ChosenFrames {
+    /// The frames, without those that pad the sample.
+    pub fn frames(&self) -> impl DoubleEndedIterator<Item = u32> {
+        self.places.iter().copied().flatten()
+    }
+
+    /// A sample without places yet, of which so many are to come.
+    fn new(current: Option<u32>, places: usize) -> Self {
+        ChosenFrames { places: Vec::with_capacity(places), meant: Vec::with_capacity(places), current }
+    }
+
+    /// Adds a place.
+    fn push(&mut self, frame: Option<u32>, meant: bool) {
+        self.places.push(frame);
+        self.meant.push(meant);
+    }
+
+    /// Pads or cuts the sample to `length` places.
+    fn resize(&mut self, length: u32) {
+        self.places.resize(length as usize, None);
+        self.meant.resize(length as usize, false);
+    }
+}
+
 impl Frames {
     /// The number of frames of a clip that samples choose from: all, or those at the rate.
     pub(crate) fn in_clip(&self, clip: &Clip<'_>) -> Result<u32> {
@@ -54,10 +89,14 @@ impl Frames {
 
     /// The number of frames that a clip must have for a sample of `count` frames.
     pub(crate) fn needs(&self, count: u32) -> u64 {
-        match self.stride() {
-            _ if self.pad() != WindowPad::Drop => 1,
-            Some(stride) => sampler::span(count, stride),
-            None => count.into(),
+        match self {
+            Frames::Windows { pad: WindowPad::Edge | WindowPad::Zero, .. } => 1,
+            Frames::Windows { offsets, stride, .. } => {
+                let (before, after) = offsets.reach();
+                before.saturating_add(after).saturating_mul((*stride).into()).saturating_add(1)
+            }
+            Frames::Run { count, stride, .. } | Frames::Views { count, stride, .. } => sampler::span(*count, *stride),
+            _ => count.into(),
         }
     }
 
@@ -75,57 +114,89 @@ impl Frames {
         if let Frames::Views { .. } = self { number as u32 } else { 0 }
     }
 
-    /// Chooses the frames of sample `number` of a clip, at most `length` of `n` frames. Returns them, and for each picture
-    /// of the sample whether it is a frame that was asked for. If the clip is short, frames come more than once, unless they
-    /// are padded. A window that is padded with zeros has only those frames that exist.
-    pub(crate) fn choose(&self, n: u32, length: u32, number: u64, key: DrawKey) -> (Vec<u32>, Vec<bool>) {
-        let count = self.count().unwrap_or(n.min(self.most())).min(length);
-        if n == 0 {
-            return Default::default();
-        }
-        if self.needs(count) > n.into() && self.short() == ShortClips::Pad {
-            // As many frames as the clip allows. Padding fills the rest of the sample.
-            let frames = self.drawn(n, n.div_ceil(self.stride().unwrap_or(1)).min(count), 0, key);
-            let is_asked_for = vec![true; frames.len()];
-            return (frames, is_asked_for);
-        }
-        if let Frames::Windows { stride, hop, past, pad: pad @ (WindowPad::Edge | WindowPad::Zero), .. } = *self {
-            let current = i128::from(number) * i128::from(hop);
-            let place = |i: u32| current + (i128::from(i) - i128::from(past)) * i128::from(stride);
-            let exists: Vec<bool> = (0..count).map(|i| (0..n.into()).contains(&place(i))).collect();
-            let kept = (0..count).zip(&exists).filter(|(_, exists)| pad == WindowPad::Edge || **exists);
-            return (kept.map(|(i, _)| place(i).clamp(0, i128::from(n) - 1) as u32).collect(), exists);
-        }
-        let frames = self.drawn(n, count, number, key);
-        let asked_for = match self.stride() {
-            _ if self.needs(count) <= n.into() => vec![true; frames.len()],
-            // The run of a short clip begins at its first frame.
-            Some(stride) => (0..count).map(|i| u64::from(i) * u64::from(stride) < n.into()).collect(),
-            None => (0..frames.len()).map(|i| i == 0 || frames[i] != frames[i - 1]).collect(),
+    /// Chooses the frames of sample `number` of a clip of `n` frames, for a batch of `length` frames. If the clip is short,
+    /// frames come more than once, unless they are padded.
+    pub(crate) fn choose(&self, n: u32, length: u32, number: u64, key: DrawKey) -> ChosenFrames {
+        let mut chosen = match self {
+            _ if n == 0 => ChosenFrames::default(),
+            Frames::Windows { offsets, stride, hop, pad, short, .. } => {
+                // Without a pad, the first window begins at the first frame.
+                let before =
+                    if *pad == WindowPad::Drop { offsets.reach().0.saturating_mul((*stride).into()) } else { 0 };
+                let current = i128::from(before) + i128::from(number) * i128::from(*hop);
+                let repeats = *pad == WindowPad::Edge || *pad == WindowPad::Drop && *short == ShortClips::Repeat;
+                window(n, current, offsets.iter().map(|offset| i128::from(offset) * i128::from(*stride)), repeats)
+            }
+            Frames::Run { count, stride, .. } | Frames::Views { count, stride, .. } => {
+                self.runs(n, (*count, *stride), number, key)
+            }
+            _ => self.spread(n, length, key),
         };
-        (frames, asked_for)
+        chosen.resize(length);
+        chosen
     }
 
-    /// The `count` frames of sample `number` of a clip of `n` frames; of a window, without padding.
-    fn drawn(&self, n: u32, count: u32, number: u64, key: DrawKey) -> Vec<u32> {
-        let room = |stride| u64::from(n).saturating_sub(sampler::span(count, stride));
-        let random = || key.random(stream::TEMPORAL);
-        match *self {
-            Frames::Stored | Frames::Uniform { .. } | Frames::AllFrames { .. } => sampler::uniform(n, count),
-            Frames::Random { .. } => sampler::random(n, count, &mut random()),
-            Frames::Run { stride, at: Start::Center, .. } | Frames::Views { stride, views: 1, .. } => {
-                sampler::centered(n, count, stride)
-            }
-            Frames::Run { stride, at: Start::Random, .. } => {
-                sampler::run(n, count, stride, random().below(room(stride) + 1))
-            }
+    /// The frames of one run, or several.
+    fn runs(&self, n: u32, (count, stride): (u32, u32), number: u64, key: DrawKey) -> ChosenFrames {
+        let repeats = self.short() != ShortClips::Pad;
+        let is_short = self.needs(count) > n.into();
+        // As many frames as the clip allows. Padding fills the rest of the run.
+        let most = if repeats { count } else { n.div_ceil(stride).min(count) };
+        let room = u64::from(n).saturating_sub(sampler::span(most, stride));
+        let starts = match *self {
+            Frames::Views { views: 1, .. } => vec![room / 2],
             // Both factors fit 32 bits.
-            Frames::Views { stride, views, .. } => {
-                sampler::run(n, count, stride, number * room(stride) / u64::from(views - 1))
+            Frames::Views { views, .. } => vec![if is_short { 0 } else { number * room / u64::from(views - 1) }],
+            Frames::Run { at: Start::Center, runs, .. } => {
+                let middle = |run: u32| u128::from(2 * u64::from(run) + 1) * u128::from(room) / (2 * u128::from(runs));
+                (0..runs).map(|run| middle(run) as u64).collect()
             }
-            Frames::Windows { stride, hop, .. } => sampler::run(n, count, stride, number * u64::from(hop)),
+            Frames::Run { runs, .. } => {
+                let mut random = key.random(stream::TEMPORAL);
+                let mut starts: Vec<u64> = (0..runs).map(|_| random.below(room + 1)).collect();
+                starts.sort_unstable();
+                starts
+            }
+            _ => Vec::new(),
+        };
+        let mut chosen = ChosenFrames::default();
+        for start in starts {
+            let run = window(n, start.into(), (0..count).map(|i| i128::from(i) * i128::from(stride)), repeats);
+            chosen.current = chosen.current.or(run.current);
+            chosen.places.extend(run.places);
+            chosen.meant.extend(run.meant);
         }
+        chosen
     }
+
+    /// Frames that are spread over the clip.
+    fn spread(&self, n: u32, length: u32, key: DrawKey) -> ChosenFrames {
+        let count = self.count().unwrap_or(n.min(self.most())).min(length);
+        let count = if self.short() == ShortClips::Pad { count.min(n) } else { count };
+        let frames = match *self {
+            Frames::Random { .. } => sampler::random(n, count, &mut key.random(stream::TEMPORAL)),
+            Frames::Uniform { ends: true, rounding, .. } => sampler::linspace(n, count, rounding),
+            _ => sampler::uniform(n, count),
+        };
+        let mut chosen = ChosenFrames::new(frames.first().copied(), length as usize);
+        for (i, &frame) in frames.iter().enumerate() {
+            chosen.push(Some(frame), count <= n || i == 0 || frame != frames[i - 1]);
+        }
+        chosen
+    }
+}
+
+/// The frames at these offsets from a current frame, each with whether it exists. If it does not, the first or the last frame of the
+/// clip is in its place, or nothing.
+fn window(n: u32, current: i128, offsets: impl Iterator<Item = i128>, repeats: bool) -> ChosenFrames {
+    let last = i128::from(n) - 1;
+    let mut chosen = ChosenFrames::new(Some(current.clamp(0, last) as u32), offsets.size_hint().0);
+    for offset in offsets {
+        let place = current + offset;
+        let exists = (0..=last).contains(&place);
+        chosen.push((exists || repeats).then_some(place.clamp(0, last) as u32), exists);
+    }
+    chosen
 }
 
 /// The mean rate of frames with these times. NaN for a single frame, infinite if all times are equal.
@@ -178,27 +249,29 @@ pub(crate) fn together(clip: &Clip<'_>, frames: &[u32], other: &Clip<'_>) -> Res
 mod tests {
     use super::*;
 
-    fn windows(stride: u32, hop: u32, past: u32, pad: WindowPad) -> Frames {
-        Frames::windows(3).with_stride(stride).with_hop(hop).with_past(past).with_pad(pad)
-    }
-
-    fn frames(rule: Frames, n: u32, count: u32, number: u64) -> Vec<u32> {
-        rule.drawn(n, count, number, DrawKey { seed: 1, epoch: 0, sample: 2 })
+    fn frames(rule: &Frames, n: u32, number: u64) -> Vec<u32> {
+        rule.choose(n, 3, number, DrawKey { seed: 1, epoch: 0, sample: 2 }).frames().collect()
     }
 
     #[test]
     fn the_drawing_is_true() {
-        assert_eq!(frames(Frames::uniform(3), 10, 3, 0), [1, 5, 8]);
-        assert_eq!(frames(Frames::run(3).with_stride(2).with_at(Start::Center), 10, 3, 0), [2, 4, 6]);
+        assert_eq!(frames(&Frames::uniform(3), 10, 0), [1, 5, 8]);
+        assert_eq!(frames(&Frames::uniform(3).with_ends(true), 10, 0), [0, 4, 9]);
+        assert_eq!(frames(&Frames::run(3).with_stride(2).with_at(Start::Center), 10, 0), [2, 4, 6]);
+        assert_eq!(frames(&Frames::run(1).with_runs(3).with_at(Start::Center), 10, 0), [1, 4, 7]);
         let views = Frames::views(3, 3).with_stride(2);
-        assert_eq!([0, 1, 2].map(|k| frames(views, 10, 3, k)), [[0, 2, 4], [2, 4, 6], [5, 7, 9]]);
-        assert_eq!(frames(Frames::views(1, 3).with_stride(2), 10, 3, 0), [2, 4, 6]);
-        let dense = windows(2, 3, 0, WindowPad::Drop);
+        assert_eq!([0, 1, 2].map(|k| frames(&views, 10, k)), [[0, 2, 4], [2, 4, 6], [5, 7, 9]]);
+        assert_eq!(frames(&Frames::views(1, 3).with_stride(2), 10, 0), [2, 4, 6]);
+        let dense = Frames::windows(3).with_stride(2).with_hop(3);
         assert_eq!(
-            (dense.samples(10, 3), frames(dense, 10, 3, 0), frames(dense, 10, 3, 1)),
+            (dense.samples(10, 3), frames(&dense, 10, 0), frames(&dense, 10, 1)),
             (2, vec![0, 2, 4], vec![3, 5, 7])
         );
-        assert_eq!(frames(Frames::uniform(3), 6, 6, 0), [0, 1, 2, 3, 4, 5], "all of them");
+        let history = Frames::windows([-3, 0]);
+        assert_eq!(
+            (history.samples(10, 2), frames(&history, 10, 0), frames(&history, 10, 6)),
+            (7, vec![0, 3], vec![6, 9])
+        );
     }
 
     #[test]
@@ -206,7 +279,7 @@ mod tests {
         let rule = Frames::run(3).with_stride(3);
         let mut counts = [0; 4];
         for i in 0..4000 {
-            let found = rule.drawn(10, 3, 0, DrawKey { seed: 1, epoch: 0, sample: i });
+            let found: Vec<u32> = rule.choose(10, 3, 0, DrawKey { seed: 1, epoch: 0, sample: i }).frames().collect();
             assert!(found[1] == found[0] + 3 && found[2] == found[0] + 6);
             counts[found[0] as usize] += 1;
         }
@@ -216,11 +289,11 @@ mod tests {
     #[test]
     fn a_window_of_extremes_does_not_overflow() {
         for pad in [WindowPad::Edge, WindowPad::Zero] {
-            let rule = windows(u32::MAX, u32::MAX, 2, pad);
+            let rule = Frames::windows([-2, -1, 0]).with_stride(u32::MAX).with_hop(u32::MAX).with_pad(pad);
             let number = rule.samples(u32::MAX, 3) - 1;
             let key = DrawKey { seed: 1, epoch: 0, sample: 2 };
-            assert_eq!(rule.choose(u32::MAX, 3, number, key).1, [false, false, true]);
-            assert!(rule.choose(0, 3, 0, key).0.is_empty());
+            assert_eq!(rule.choose(u32::MAX, 3, number, key).meant, [false, false, true]);
+            assert_eq!(rule.choose(0, 3, 0, key).places, [None; 3]);
         }
     }
 }

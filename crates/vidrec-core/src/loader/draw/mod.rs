@@ -6,5 +6,5 @@ mod key;
 mod window;
 
 pub use color::{ColorDraw, ColorStep};
-pub(super) use frames::together;
+pub(super) use frames::{ChosenFrames, together};
 pub(super) use key::DrawKey;

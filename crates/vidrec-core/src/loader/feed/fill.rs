@@ -187,6 +187,10 @@ pub(super) fn samples<S: SampleBuffer>(
     for sample in read {
         plans.extend(sample.map_err(|e| engine.named(e))?);
     }
+    for (name, track) in &mut batch.tracks {
+        track.pad(name)?;
+    }
+    batch.frame_mask.extend(plans.iter().flat_map(SampleSpec::frame_mask));
     if engine.episodes.is_some() {
         batch.camera_mask.extend(plans.iter().map(|plan| plan.is_there));
         // All other facts about a sample are those of its first camera.
@@ -266,20 +270,23 @@ fn plan<'a>(engine: &'a Engine, sample: PlannedSample, shape: &BatchShape) -> Re
 /// Decodes the pictures in parallel.
 impl<S: SampleType> SampleBuffer for &mut [S] {
     fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()> {
-        if plan.meant.is_empty() {
+        let pictures = plan.pictures();
+        if pictures.is_empty() {
             return Ok(());
         }
         let kernel = plan.frame_size().map(|size| engine.specs.kernel(plan, size, Pixels::Ycc420));
         let stop = Stop::current();
-        let frame = |(t, slot): (usize, PictureBuffer<'_, S>)| {
+        let frame = |(t, slot): (u32, PictureBuffer<'_, S>)| {
             stop::within(&stop, || frame(engine, plan, kernel.as_ref(), t, slot)).err()
         };
-        let mut slots = slots(&engine.options, self, plan.meant.len());
-        let decoded = if plan.is_there { plan.params.frames.len() } else { 0 };
-        let before = plan.before();
-        slots.drain(before + decoded..).for_each(PictureBuffer::clear);
-        slots.drain(..before).for_each(PictureBuffer::clear);
-        slots.into_par_iter().enumerate().find_map_first(frame).map_or(Ok(()), Err)
+        let mut shown = Vec::with_capacity(pictures.len());
+        for (slot, t) in slots(&engine.options, self, pictures.len()).into_iter().zip(pictures) {
+            match t {
+                Some(t) => shown.push((t, slot)),
+                None => slot.clear(),
+            }
+        }
+        shown.into_par_iter().find_map_first(frame).map_or(Ok(()), Err)
     }
 }
 
@@ -299,12 +306,12 @@ fn frame<S: SampleType>(
     engine: &Engine,
     plan: &SampleSpec<'_>,
     kernel: Option<&Kernel>,
-    t: usize,
+    t: u32,
     slot: PictureBuffer<'_, S>,
 ) -> Result<()> {
     let other = |size, pixels| engine.specs.kernel(plan, size, pixels);
     let cache = engine.decoded.as_ref();
-    let cost = engine.workers.worker().frame(&plan.clip, plan.params.frames[t], (kernel, cache), other, slot)?;
+    let cost = engine.workers.worker().frame(&plan.clip, t, (kernel, cache), other, slot)?;
     let stats = &mut *engine.counters.lock();
     stats.frames += 1;
     stats.bytes += cost.bytes;
@@ -327,7 +334,7 @@ fn frame<S: SampleType>(
 /// Adds the facts to the batch, and tells the system what will not be needed again.
 fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Result<()> {
     batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
-    for SampleSpec { sample, clip, meant, params, .. } in plans {
+    for SampleSpec { sample, clip, times, params, .. } in plans {
         match &engine.mix {
             Some(mix) => {
                 let (source, label) = mix.source_and_label(&clip, engine.given(clip.ordinal()))?;
@@ -338,7 +345,7 @@ fn finish(engine: &Engine, plans: Vec<SampleSpec<'_>>, batch: &mut Batch) -> Res
         }
         batch.clips.push(engine.given(clip.ordinal()));
         batch.mask.push(sample.counts);
-        batch.frame_mask.extend(meant);
+        batch.times.extend(times);
         batch.params.push(params);
     }
     Ok(())

@@ -103,7 +103,7 @@ fn fill_plan(engine: &Engine, plan: &BatchPlan, batch: &mut JpegBatch) -> Result
 fn planned_length(engine: &Engine, plan: &BatchPlan, sample: &PlannedSample) -> usize {
     let is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(sample.clip));
     let lengths = || {
-        let (clip, (frames, _)) = engine.specs.choose(sample, plan.shape.frames)?;
+        let (clip, frames) = engine.specs.read_frames(sample, plan.shape.frames)?;
         total(&lengths(engine, &clip, &frames)?)
     };
     // An error comes to light when the sample is read.
@@ -158,19 +158,19 @@ impl<'a> JpegBuffer<'a> {
 impl SampleBuffer for JpegBuffer<'_> {
     fn fill(&mut self, engine: &Engine, plan: &SampleSpec<'_>) -> Result<()> {
         self.frames.clear();
-        if !plan.is_there {
-            return self.resized(0).map(drop);
-        }
-        let lengths = lengths(engine, &plan.clip, &plan.params.frames)?;
+        let pictures = plan.pictures();
+        let (places, frames): (Vec<usize>, Vec<u32>) =
+            pictures.iter().enumerate().filter_map(|(place, t)| Some((place, (*t)?))).unzip();
+        let lengths = lengths(engine, &plan.clip, &frames)?;
         let mut rest = self.resized(total(&lengths)?)?;
         let buffers: Vec<&mut [u8]> =
             lengths.iter().map(|&length| rest.split_off_mut(..length).unwrap_or_default()).collect();
         let known = plan.frame_size().map(|size| (size, engine.specs.view(plan, size)));
         let stop = Stop::current();
-        let copy = |((place, &t), buffer): ((usize, &u32), &mut [u8])| {
-            stop::within(&stop, || jpeg(engine, plan, known, plan.before() + place, t, buffer))
+        let copy = |((place, t), buffer): ((usize, u32), &mut [u8])| {
+            stop::within(&stop, || jpeg(engine, plan, known, place, t, buffer))
         };
-        let copied: Vec<Result<JpegFrame>> = plan.params.frames.par_iter().enumerate().zip(buffers).map(copy).collect();
+        let copied: Vec<Result<JpegFrame>> = places.into_par_iter().zip(frames).zip(buffers).map(copy).collect();
         self.frames = copied.into_iter().collect::<Result<_>>()?;
         let mut start = 0;
         for (frame, length) in self.frames.iter_mut().zip(lengths) {

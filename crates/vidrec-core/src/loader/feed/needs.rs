@@ -136,7 +136,7 @@ pub(super) fn to_read<'a>(
     length: u32,
     size: (u32, u32),
 ) -> Result<(Clip<'a>, Vec<u32>)> {
-    let (clip, (mut frames, _)) = engine.specs.choose(sample, length)?;
+    let (clip, mut frames) = engine.specs.read_frames(sample, length)?;
     if let Some(device) = engine.device.get() {
         frames.retain(|&t| frame_key(&clip, t).ok().and_then(|key| device.find(key)).is_none());
     }

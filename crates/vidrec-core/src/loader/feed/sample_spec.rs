@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::samples::{PlannedSample, Samples, unequal};
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
-use crate::loader::draw::{ColorDraw, DrawKey, together};
+use crate::loader::draw::{ChosenFrames, ColorDraw, DrawKey, together};
 use crate::loader::kernel::{ColorMatrix, Kernel, PictureSpec, View, scale};
 use crate::loader::options::{CamerasCrop, LoaderOptions, Normalize, ResolvedOptions, TrackAnchor, WindowPad};
 use vidrec_format::error::{Error, Result};
@@ -25,9 +25,12 @@ pub(crate) struct SampleSpec<'a> {
     /// The number of the source of the clip.
     pub source: usize,
     pub clip: Clip<'a>,
-    /// Whether each picture of the sample is a frame that was asked for.
-    pub meant: Vec<bool>,
-    /// What was drawn. The pictures before and after its frames pad the sample.
+    pub chosen: ChosenFrames,
+    /// Whether the camera shows each place of the sample. If not, the picture is zeros.
+    pub shown: Vec<bool>,
+    /// The time of the frame at each place in seconds. `None` where zeros pad it.
+    pub times: Vec<Option<f64>>,
+    /// What was drawn.
     pub params: SampleParams,
     /// Whether there is a clip of this camera. If not, the pictures are zeros.
     pub is_there: bool,
@@ -42,29 +45,24 @@ impl SampleSpec<'_> {
         frame_size(&self.clip)
     }
 
-    /// The number of pictures before the first frame, which pad the sample.
-    pub fn before(&self) -> usize {
-        if self.params.frames.len() == self.meant.len() {
-            return 0;
-        }
-        self.meant.iter().position(|&meant| meant).unwrap_or(0)
+    /// The frame that is the picture at each place. `None` for zeros.
+    pub fn pictures(&self) -> Vec<Option<u32>> {
+        shown(&self.chosen, &self.shown).map(|t| t.filter(|_| self.is_there)).collect()
     }
 
-    /// The frame at each place of the sample. `None` where zeros pad it.
-    pub fn places(&self) -> impl Iterator<Item = Option<u32>> {
-        let frames = std::iter::repeat_n(None, self.before()).chain(self.params.frames.iter().copied().map(Some));
-        frames.chain(std::iter::repeat(None)).take(self.meant.len())
+    /// Whether each picture is a frame that was asked for.
+    pub fn frame_mask(&self) -> impl Iterator<Item = bool> {
+        self.chosen.meant.iter().zip(&self.shown).map(|(&meant, &shown)| meant && shown && self.is_there)
     }
 
     /// The time in nanoseconds of the frame at each place.
-    pub fn times(&self) -> Result<Vec<Option<i64>>> {
-        self.places().map(|t| t.map(|t| frame_ns(&self.clip, t)).transpose()).collect()
+    pub fn times_ns(&self) -> Result<Vec<Option<i64>>> {
+        self.chosen.places.iter().map(|t| t.map(|t| frame_ns(&self.clip, t)).transpose()).collect()
     }
 
     /// The time of the frame from which tracks count; 0 if the clip has no frames.
     pub fn current_ns(&self) -> Result<Option<i64>> {
-        let (past, frames) = (self.options.frames.past() as usize, &self.params.frames);
-        self.time_of(frames.get(past.saturating_sub(self.before())).or(frames.last()))
+        self.time_of(self.chosen.current)
     }
 
     /// Whether the first and the last value of a track stand for those before and after them.
@@ -72,19 +70,21 @@ impl SampleSpec<'_> {
         self.options.frames.pad() == WindowPad::Edge
     }
 
-    fn time_of(&self, frame: Option<&u32>) -> Result<Option<i64>> {
+    fn time_of(&self, frame: Option<u32>) -> Result<Option<i64>> {
         match frame {
             None if self.clip.frame_count() == 0 => Ok(Some(0)),
-            frame => frame.map(|&t| frame_ns(&self.clip, t)).transpose(),
+            frame => frame.map(|t| frame_ns(&self.clip, t)).transpose(),
         }
     }
 
     /// The times from which windows count, and whether each is that of a frame that was asked for.
     pub fn anchors(&self, anchor: TrackAnchor) -> Result<Vec<(Option<i64>, bool)>> {
         let one = match anchor {
-            TrackAnchor::Each => return Ok(self.times()?.into_iter().zip(self.meant.iter().copied()).collect()),
+            TrackAnchor::Each => {
+                return Ok(self.times_ns()?.into_iter().zip(self.chosen.meant.iter().copied()).collect());
+            }
             TrackAnchor::Current => self.current_ns()?,
-            TrackAnchor::Last => self.time_of(self.params.frames.last())?,
+            TrackAnchor::Last => self.time_of(self.chosen.frames().next_back())?,
         };
         Ok(vec![(one, true)])
     }
@@ -104,8 +104,10 @@ pub(super) fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// The frames of a sample, and whether each of its pictures is a frame that was asked for.
-type Chosen = (Vec<u32>, Vec<bool>);
+/// The frames that a camera shows at the places of a sample.
+fn shown(chosen: &ChosenFrames, shown: &[bool]) -> impl Iterator<Item = Option<u32>> {
+    chosen.places.iter().zip(shown).map(|(t, &shown)| t.filter(|_| shown))
+}
 
 impl SampleSpecs {
     /// The options of the source of a clip, for a camera.
@@ -119,18 +121,39 @@ impl SampleSpecs {
         self.options_of(sample.clip, sample.camera).frames.length(&self.dataset.clip(sample.clip)?, most)
     }
 
+    /// The clip of a sample in a batch of `length` frames, and those of its frames that its camera shows.
+    pub fn read_frames(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Vec<u32>)> {
+        let (clip, chosen) = self.choose(sample, length)?;
+        let mut frames = Vec::with_capacity(chosen.places.len());
+        frames.extend(shown(&chosen, &self.shown(sample, length)).flatten());
+        Ok((clip, frames))
+    }
+
+    /// Whether the camera of a sample shows each of its places.
+    fn shown(&self, sample: &PlannedSample, length: u32) -> Vec<bool> {
+        let all = vec![true; length as usize];
+        let Some(own) = self.options.cameras.as_ref().and_then(|cameras| cameras.offsets(sample.camera)) else {
+            return all;
+        };
+        let offsets = self.options_of(sample.clip, sample.camera).frames.offsets();
+        let shown = offsets.into_iter().flatten().map(|offset| own.binary_search(&offset).is_ok());
+        shown.chain(all).take(length as usize).collect()
+    }
+
     /// The clip and the frames of a sample in a batch of `length` frames. Cameras other than the first have the
-    /// frames at the times of the first one's.
-    pub fn choose(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Chosen)> {
+    /// frames at the times of the first one's, as far as they show them.
+    fn choose(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, ChosenFrames)> {
         let camera = sample.camera;
         if camera == 0 {
             return self.choose_freely(sample, length);
         }
         let of_first = PlannedSample { clip: sample.clip - u64::from(camera), camera: 0, ..*sample };
-        let (first, (frames, meant)) = self.choose_freely(&of_first, length)?;
+        let (first, mut chosen) = self.choose_freely(&of_first, length)?;
         let clip = self.dataset.clip(sample.clip)?;
-        let frames = together(&first, &frames, &clip)?;
-        Ok((clip, (frames, meant)))
+        chosen.places = shown(&chosen, &self.shown(sample, length)).collect();
+        let found = together(&first, &chosen.frames().collect::<Vec<_>>(), &clip)?;
+        chosen.places.iter_mut().flatten().zip(found).for_each(|(place, t)| *place = t);
+        Ok((clip, chosen))
     }
 
     /// The key that decides crop, flip and colors of a sample.
@@ -141,7 +164,7 @@ impl SampleSpecs {
         }
     }
 
-    fn choose_freely(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, Chosen)> {
+    fn choose_freely(&self, sample: &PlannedSample, length: u32) -> Result<(Clip<'_>, ChosenFrames)> {
         let clip = self.dataset.clip(sample.clip)?;
         let relied_on = self.samples.clip_frames(clip.ordinal());
         if let Some(expected) = relied_on.filter(|&expected| expected != clip.frame_count()) {
@@ -150,32 +173,33 @@ impl SampleSpecs {
         let rule = &self.options_of(sample.clip, sample.camera).frames;
         let ticks = rule.ticks(&clip)?;
         let n = ticks.as_ref().map_or(clip.frame_count(), |ticks| ticks.len() as u32);
-        let (mut frames, mut meant) = rule.choose(n, length, sample.number, sample.key);
-        meant.resize(length as usize, false);
+        let mut chosen = rule.choose(n, length, sample.number, sample.key);
         if let Some(ticks) = ticks {
-            frames.iter_mut().for_each(|frame| *frame = ticks[*frame as usize]);
+            let all = chosen.places.iter_mut().chain([&mut chosen.current]);
+            all.flatten().for_each(|frame| *frame = ticks[*frame as usize]);
         }
-        Ok((clip, (frames, meant)))
+        Ok((clip, chosen))
     }
 
     /// Plans frames, view and colors of a sample in a batch of `length` frames of `size` pixels.
     pub fn plan(&self, sample: PlannedSample, length: u32, size: (u32, u32)) -> Result<SampleSpec<'_>> {
-        let (clip, (frames, meant)) = self.choose(&sample, length)?;
+        let (clip, chosen) = self.choose(&sample, length)?;
         let options = self.options_of(sample.clip, sample.camera);
         let frame = frame_size(&clip);
         let key = self.look(&sample);
         let view = options.view(size, key, frame.unwrap_or((1, 1)));
         let color = ColorDraw::new(&options.color, key);
-        // One allocation, whatever the number of frames.
-        let mut times = Vec::with_capacity(frames.len());
-        for &t in &frames {
-            times.push(clip.seconds(t)?);
+        // One allocation each, whatever the number of frames.
+        let (mut frames, mut times) =
+            (Vec::with_capacity(chosen.places.len()), Vec::with_capacity(chosen.places.len()));
+        frames.extend(chosen.frames());
+        for t in &chosen.places {
+            times.push(t.map(|t| clip.seconds(t)).transpose()?);
         }
         let params = SampleParams {
             sample: sample.sample,
             view: options.frames.view(sample.number) * options.crop.count() + sample.crop,
             frames,
-            times,
             window: frame.map(|_| view.window(size)),
             matrix: frame.map(|_| view.matrix(size)),
             flip: view.flip,
@@ -183,7 +207,8 @@ impl SampleSpecs {
             instead_of: None,
         };
         let source = self.samples.source(sample.clip);
-        Ok(SampleSpec { sample, source, clip, meant, params, is_there: true, size, options })
+        let shown = self.shown(&sample, length);
+        Ok(SampleSpec { sample, source, clip, chosen, shown, times, params, is_there: true, size, options })
     }
 
     /// The part of a frame of this size that becomes the picture.

@@ -234,7 +234,7 @@ mod tests {
         ) {
             let pad = if is_padded { WindowPad::Edge } else { WindowPad::Drop };
             let short = if skip { ShortClips::Skip } else { ShortClips::Pad };
-            let rule = Frames::windows(frames).with_stride(stride).with_hop(hop).with_past(frames - 1).with_pad(pad);
+            let rule = Frames::windows(frames).with_stride(stride).with_hop(hop).with_pad(pad);
             let rule = rule.with_short(short);
             let starts = |n: u32| {
                 let is_in = |start: &u32| is_padded || start + (frames - 1) * stride < n;

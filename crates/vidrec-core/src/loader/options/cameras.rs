@@ -58,7 +58,7 @@ pub struct Cameras {
     /// Whether all cameras have the same crop, flip and colors. Default [`CamerasCrop::Same`].
     #[serde(default)]
     pub crop: CamerasCrop,
-    /// Crop, flip, color and normalization that some cameras have of their own, by name. Default: none. Pictures of all
+    /// Frames, crop, flip, color and normalization that some cameras have of their own, by name. Default: none. Pictures of all
     /// cameras have one size.
     #[serde(default)]
     pub own: BTreeMap<String, OwnOptions>,
@@ -98,11 +98,43 @@ impl Cameras {
             let e = Error::usage("loader option cameras: options of a camera that is not one of them").found(unknown);
             return Err(e.expected(format!("one of {}", self.names.join(", "))));
         }
-        if let Some((name, _)) = self.own.iter().find(|(_, own)| own.frames.is_some() || !own.tracks.is_empty()) {
-            let e = Error::usage(format!("loader option cameras: camera \"{name}\" has frames or tracks of its own"));
-            return Err(e.help("frames of all cameras are those at the times of the first camera's, and so are tracks"));
+        for (name, own) in &self.own {
+            let refused = |what: &str| Error::usage(format!("loader option cameras: camera \"{name}\" has {what}"));
+            if !own.tracks.is_empty() {
+                return Err(refused("tracks of its own").help("tracks are at the times of the first camera's frames"));
+            }
+            let Some(frames) = &own.frames else { continue };
+            frames.check()?;
+            let is_list = matches!(frames, Frames::Windows { offsets, stride, .. }
+                if *frames == Frames::windows(offsets.clone()).with_stride(*stride));
+            if !is_list {
+                let e = refused("frames that are not a list of offsets").expected("Windows with offsets alone");
+                return Err(e.help("the loader's frames say everything else"));
+            }
         }
         require((1..=MOST_CAMERAS).contains(&self.names.len()), "cameras", self.names.len(), "1 to 256")
+    }
+
+    /// Returns an error if a camera shows frames that samples do not have.
+    pub(super) fn check_frames(&self, frames: &Frames) -> Result<()> {
+        for (camera, name) in (0..).zip(&self.names) {
+            let lacks = |offset: &i64| !frames.offsets().is_some_and(|mut all| all.any(|found| found == *offset));
+            if let Some(offset) = self.offsets(camera).unwrap_or_default().iter().find(|offset| lacks(offset)) {
+                let e = Error::usage(format!(
+                    "loader option cameras: no frame of a sample is at an offset of camera \"{name}\""
+                ));
+                let all: Option<Vec<i64>> = frames.offsets().map(Iterator::collect);
+                let all = all.map_or("frames by Windows, Run or Views".into(), |all| format!("one of {all:?}"));
+                return Err(e.expected(all).found(offset).help("the loader's frames have the offsets of all cameras"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The offsets of the frames that a camera shows, if it does not show all.
+    pub(crate) fn offsets(&self, camera: u32) -> Option<Vec<i64>> {
+        let frames = self.own.get(self.names.get(camera as usize)?)?.frames.as_ref()?;
+        frames.offsets().map(Iterator::collect)
     }
 }
 
@@ -118,7 +150,8 @@ impl Cameras {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OwnOptions {
-    /// The frames of a sample. Those of a camera follow from the first camera.
+    /// The frames of a sample. Of a camera: those that it shows, as [`Frames::Windows`] of offsets that the sample's frames have. The
+    /// others are zeros, which are not read, and [`Batch::frame_mask`](crate::loader::Batch::frame_mask) is false for them.
     pub frames: Option<Frames>,
     /// The part of a frame that becomes the picture, and the size of the picture. All cameras have pictures of one size.
     pub crop: Option<Crop>,
@@ -143,8 +176,16 @@ mod tests {
         with("top", OwnOptions { flip: Some(0.5), ..OwnOptions::default() }).check().unwrap();
         let e = with("wrist", OwnOptions::default()).check().unwrap_err().to_string();
         assert!(e.contains("found wrist") && e.contains("one of top"), "{e}");
-        let frames = OwnOptions { frames: Some(Frames::run(2)), ..OwnOptions::default() };
-        let e = with("top", frames).check().unwrap_err().to_string();
-        assert!(e.contains("frames or tracks of its own"), "{e}");
+        for frames in [Frames::run(2), Frames::windows([0]).with_hop(2)] {
+            let own = OwnOptions { frames: Some(frames), ..OwnOptions::default() };
+            let e = with("top", own).check().unwrap_err().to_string();
+            assert!(e.contains("not a list of offsets"), "{e}");
+        }
+        let cameras = with("top", OwnOptions { frames: Some(Frames::windows([-5, 0])), ..OwnOptions::default() });
+        cameras.check_frames(&Frames::windows([-1, 0]).with_stride(5)).unwrap();
+        for (frames, expected) in [(Frames::windows([-4, 0]), "one of [-4, 0]"), (Frames::uniform(4), "by Windows")] {
+            let e = cameras.check_frames(&frames).unwrap_err().to_string();
+            assert!(e.contains("camera \"top\"") && e.contains(expected) && e.contains("found -5"), "{e}");
+        }
     }
 }

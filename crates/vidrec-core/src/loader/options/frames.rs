@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::values::{getters, require, setters};
 use vidrec_format::error::Result;
-use vidrec_format::sampler::Rate;
+use vidrec_format::sampler::{Rate, Rounding};
 
 /// The frames of a sample, and the samples of a clip.
 ///
@@ -12,10 +12,11 @@ use vidrec_format::sampler::Rate;
 /// 10 frames stored                 0   1   2   3   4   5   6   7   8   9
 /// Uniform of 3                     [     1     ) [     5     ) [     8     )   centers of 3 equal segments
 /// Random of 3                      [ one draw  ) [ one draw  ) [ one draw  )   one in each of them
-/// Clip of 3, stride 2              |<- start ->|   2       4       6           a run, at random or in the middle
+/// Uniform of 3, with ends          0               4                   9       the same as numpy.linspace
+/// Run of 3, stride 2               |<- start ->|   2       4       6           a run, at random or in the middle
 /// Views of 3, stride 2, 3 views    0   2   4 | 2   4   6   (k = 1) | 5   7   9  runs from the start to the end
 /// Windows of 3, stride 2, hop 3    0 2 4 | 3 5 7                              each run is a sample of its own
-/// Windows of 2, stride 3, past 1   - 0 | - 1 | - 2 | 0 3 | 1 4 | … | 6 9      padded: the same around each frame
+/// Windows of [-3, 0], padded       - 0 | - 1 | - 2 | 0 3 | 1 4 | … | 6 9      around each frame, which is the current one
 /// ```
 ///
 /// Only the chosen frames are read. A *sample* is what a loader counts, shuffles and batches. It is one clip, except
@@ -46,7 +47,7 @@ use vidrec_format::sampler::Rate;
 /// # drop(options);
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Frames {
@@ -57,6 +58,13 @@ pub enum Frames {
     Uniform {
         /// The number of frames, 1 or more.
         count: u32,
+        /// Whether the first and the last frame are among them, and the others evenly between
+        /// ([`vidrec_format::sampler::linspace`]). Default false.
+        #[serde(default)]
+        ends: bool,
+        /// With `ends`, the frame that stands for a place between two frames.
+        #[serde(default)]
+        rounding: Rounding,
         /// The treatment of clips that have fewer frames.
         #[serde(default)]
         short: ShortClips,
@@ -69,10 +77,14 @@ pub enum Frames {
         #[serde(default)]
         short: ShortClips,
     },
-    /// A run: frames in a row, each `stride` after the one before.
+    /// A run: frames in a row, each `stride` after the one before. Or several runs, one after another in order of their starts.
     Run {
-        /// The number of frames, 1 or more.
+        /// The number of frames of a run, 1 or more.
         count: u32,
+        /// The number of runs, 1 or more. Each has a place of its own: drawn by itself, or in the middle of one of as many equal
+        /// parts of the places where a run can begin. Runs may overlap. A sample has `runs * count` frames. Default 1.
+        #[serde(default = "one")]
+        runs: u32,
         /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
         fps: Option<Rate>,
         /// The distance from one frame of the run to the next, 1 or more. Default 1.
@@ -85,36 +97,32 @@ pub enum Frames {
         #[serde(default)]
         short: ShortClips,
     },
-    /// Every run that begins at frame 0, `hop`, 2 `hop`, … and fits inside a clip is a sample. A clip that is
-    /// shorter than a run has one sample, or none with [`ShortClips::Skip`].
+    /// Frames around a current frame: each frame of the clip, or every `hop`-th, whose window fits inside the clip is the current
+    /// one of a sample. The first one is as early as the window allows. A clip that is shorter than a window has one sample, or
+    /// none with [`ShortClips::Skip`].
     ///
-    /// With a `pad` other than [`WindowPad::Drop`], there is a sample around each of the frames 0, `hop`, 2 `hop`, …:
-    /// the current frame, the `past` frames before it, and the others after it, `stride` apart. What reaches beyond
+    /// With a `pad` other than [`WindowPad::Drop`], frames 0, `hop`, 2 `hop`, … are the current ones. What reaches beyond
     /// the clip is padded, and [`Batch::frame_mask`](crate::loader::Batch::frame_mask) is false there. No clip is then too
     /// short.
     ///
     /// If all clips have the same number of frames, counting the samples takes no memory; otherwise it takes 8
     /// bytes a clip.
     Windows {
-        /// The number of frames, 1 or more.
-        count: u32,
-        /// The rate of the frames that the run is taken from. Default `None`: all stored frames.
+        /// The offsets of the frames from the current one, from which tracks count
+        /// ([`TrackAnchor::Current`](super::TrackAnchor::Current)).
+        offsets: Offsets,
+        /// The rate of the frames that the window is taken from. Default `None`: all stored frames.
         fps: Option<Rate>,
-        /// The distance from one frame of the run to the next, 1 or more. Default 1.
+        /// The distance in frames that an offset of 1 stands for, 1 or more. Default 1.
         #[serde(default = "one")]
         stride: u32,
-        /// The distance in frames from the start of one run to that of the next, 1 or more. Default 1.
+        /// The distance in frames from one current frame to the next, 1 or more. Default 1.
         #[serde(default = "one")]
         hop: u32,
-        /// The number of frames of the run before the current one, from which tracks count
-        /// ([`TrackAnchor::Current`](super::TrackAnchor::Current)); less than `count`. Default 0: the current frame is
-        /// the first. `count - 1` makes it the last, so that the run is a history.
-        #[serde(default)]
-        past: u32,
-        /// The handling of runs that reach beyond the clip.
+        /// The handling of windows that reach beyond the clip.
         #[serde(default)]
         pad: WindowPad,
-        /// The treatment of clips that are shorter than a run.
+        /// The treatment of clips that are shorter than a window.
         #[serde(default)]
         short: ShortClips,
     },
@@ -144,6 +152,78 @@ pub enum Frames {
         /// The rate of the frames, unless there are more than the maximum. Default `None`: all stored frames.
         fps: Option<Rate>,
     },
+}
+
+/// The offsets of the frames of a window from its current frame, which is at 0 and need not be one of them.
+///
+/// As JSON (serde): a number, or a list.
+///
+/// ```
+/// use vidrec::{Frames, Offsets};
+///
+/// // The current frame, and those 5 and 15 before it.
+/// let frames = Frames::windows([-15, -5, 0]);
+/// assert_eq!(Offsets::from([0, 1, 2]).iter().collect::<Vec<_>>(), Offsets::Count(3).iter().collect::<Vec<_>>());
+/// # drop(frames);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a number of frames, or a list of offsets")]
+pub enum Offsets {
+    /// So many, from 0 on: 1 or more.
+    Count(u32),
+    /// These, in rising order, each once.
+    List(Vec<i64>),
+}
+
+impl From<u32> for Offsets {
+    fn from(count: u32) -> Self {
+        Offsets::Count(count)
+    }
+}
+
+impl<const N: usize> From<[i64; N]> for Offsets {
+    fn from(offsets: [i64; N]) -> Self {
+        Offsets::List(offsets.into())
+    }
+}
+
+impl Offsets {
+    /// The largest offset, in either direction.
+    const MOST: i64 = u32::MAX as i64;
+
+    /// The number of frames.
+    pub(crate) fn count(&self) -> u32 {
+        let (count, list) = self.parts();
+        if list.is_empty() { count } else { u32::try_from(list.len()).unwrap_or(u32::MAX) }
+    }
+
+    /// The offsets, in rising order.
+    pub fn iter(&self) -> impl Iterator<Item = i64> {
+        let (count, list) = self.parts();
+        (0..count).map(i64::from).chain(list.iter().copied())
+    }
+
+    /// So many from 0 on, and then these.
+    fn parts(&self) -> (u32, &[i64]) {
+        match self {
+            Offsets::Count(count) => (*count, &[]),
+            Offsets::List(list) => (0, list),
+        }
+    }
+
+    /// How far a window reaches before its current frame, and after it.
+    pub(crate) fn reach(&self) -> (u64, u64) {
+        let (count, list) = self.parts();
+        let first = list.first().map_or(0, |&first| first.min(0));
+        let last = list.last().map_or(i64::from(count.saturating_sub(1)), |&last| last.max(0));
+        (first.unsigned_abs(), last.unsigned_abs())
+    }
+
+    fn check(&self) -> Result<()> {
+        let Offsets::List(list) = self else { return Ok(()) };
+        let is_right = list.is_sorted_by(|a, b| a < b) && list.iter().all(|o| (-Self::MOST..=Self::MOST).contains(o));
+        require(is_right, "frames: offsets", format_args!("{list:?}"), "whole numbers in rising order, each once")
+    }
 }
 
 /// The treatment of a clip that has fewer frames than a sample needs: the number of frames, or those that a run
@@ -212,7 +292,7 @@ impl From<u32> for Frames {
 impl Frames {
     /// [`Frames::Uniform`] of this many frames, with defaults.
     pub fn uniform(count: u32) -> Self {
-        Frames::Uniform { count, short: ShortClips::default() }
+        Frames::Uniform { count, ends: false, rounding: Rounding::default(), short: ShortClips::default() }
     }
 
     /// [`Frames::Random`] of this many frames, with defaults.
@@ -222,13 +302,13 @@ impl Frames {
 
     /// [`Frames::Run`] of this many frames, with defaults.
     pub fn run(count: u32) -> Self {
-        Frames::Run { count, fps: None, stride: 1, at: Start::default(), short: ShortClips::default() }
+        Frames::Run { count, runs: 1, fps: None, stride: 1, at: Start::default(), short: ShortClips::default() }
     }
 
-    /// [`Frames::Windows`] of this many frames, with defaults.
-    pub fn windows(count: u32) -> Self {
+    /// [`Frames::Windows`] of frames at these offsets, or of this many frames from the current one on, with defaults.
+    pub fn windows(offsets: impl Into<Offsets>) -> Self {
         let (pad, short) = Default::default();
-        Frames::Windows { count, fps: None, stride: 1, hop: 1, past: 0, pad, short }
+        Frames::Windows { offsets: offsets.into(), fps: None, stride: 1, hop: 1, pad, short }
     }
 
     /// [`Frames::Views`]: this many runs of this many frames, with defaults.
@@ -246,9 +326,13 @@ impl Frames {
         with_stride, stride: u32, Run | Windows | Views;
         /// Returns the same rule with another distance from run to run, if the rule has one.
         with_hop, hop: u32, Windows;
-        /// Returns the same rule with another number of frames before the current one, if the rule has one.
-        with_past, past: u32, Windows;
-        /// Returns the same rule with another treatment of runs that reach beyond the clip, if the rule has one.
+        /// Returns the same rule with or without the first and the last frame, if the rule has the choice.
+        with_ends, ends: bool, Uniform;
+        /// Returns the same rule with another rounding, if the rule has one.
+        with_rounding, rounding: Rounding, Uniform;
+        /// Returns the same rule with another number of runs, if the rule has one.
+        with_runs, runs: u32, Run;
+        /// Returns the same rule with another treatment of windows that reach beyond the clip, if the rule has one.
         with_pad, pad: WindowPad, Windows;
         /// Returns the same rule with another place for its run, if the rule has one.
         with_at, at: Start, Run;
@@ -261,8 +345,6 @@ impl Frames {
     }
 
     getters! { Frames:
-        /// The number of frames of a sample, if all samples have the same.
-        count: Option<u32>, Some(count), of Uniform | Random | Run | Windows | Views, or None;
         /// The rate of the frames; `None` for all stored ones.
         fps: Option<Rate>, fps, of Run | Windows | Views | AllFrames, or None;
         /// The treatment of short clips.
@@ -271,8 +353,29 @@ impl Frames {
         stride: Option<u32>, Some(stride), of Run | Windows | Views, or None;
         /// The treatment of frames of a sample that lie before the first frame of the clip or after its last.
         pad: WindowPad, pad, of Windows, or WindowPad::Drop;
-        /// The number of frames of a sample before the current one, if the sample has all frames.
-        past: u32, past, of Windows, or 0;
+    }
+
+    /// The number of frames of a sample, if all samples have the same.
+    pub(crate) fn count(&self) -> Option<u32> {
+        match self {
+            Frames::Stored | Frames::AllFrames { .. } => None,
+            Frames::Uniform { count, .. } | Frames::Random { count, .. } | Frames::Views { count, .. } => Some(*count),
+            Frames::Run { count, runs, .. } => Some(count.saturating_mul(*runs)),
+            Frames::Windows { offsets, .. } => Some(offsets.count()),
+        }
+    }
+
+    /// The offsets of the frames of a sample from its current one, if they are the same in all samples.
+    pub(crate) fn offsets(&self) -> Option<impl Iterator<Item = i64>> {
+        let (stride, (count, list)) = match self {
+            Frames::Run { count, stride, runs: 1, .. } | Frames::Views { count, stride, .. } => {
+                (*stride, (*count, &[][..]))
+            }
+            Frames::Windows { offsets, stride, .. } => (*stride, offsets.parts()),
+            _ => return None,
+        };
+        let offsets = (0..count).map(i64::from).chain(list.iter().copied());
+        Some(offsets.map(move |offset| offset.saturating_mul(stride.into())))
     }
 
     /// The maximum number of frames of a sample.
@@ -282,14 +385,26 @@ impl Frames {
 
     /// Returns an error that names the field if a value makes no sense.
     pub(super) fn check(&self) -> Result<()> {
-        require(self.most() > 0, "frames", 0, "1 or more")?;
         require(self.stride() != Some(0), "frames: stride", 0, "1 or more")?;
-        match *self {
-            Frames::Views { views, .. } => require(views > 0, "frames: views", views, "1 or more"),
-            Frames::Windows { count, hop, past, pad, short, .. } => {
-                require(hop > 0, "frames: hop", hop, "1 or more")?;
-                require(past < count, "frames: past", past, &format!("less than the {count} frames of the run"))?;
-                let is_free = pad == WindowPad::Drop || short == ShortClips::Repeat;
+        self.check_fields()?;
+        require(self.most() > 0, "frames", 0, "1 or more")
+    }
+
+    fn check_fields(&self) -> Result<()> {
+        match self {
+            Frames::Views { views, .. } => require(*views > 0, "frames: views", views, "1 or more"),
+            Frames::Run { count, runs, .. } => {
+                let is_right = *runs > 0 && count.checked_mul(*runs).is_some();
+                require(is_right, "frames: runs", runs, "1 or more, and fewer than 2^32 frames in all")
+            }
+            Frames::Uniform { ends, rounding, .. } => {
+                let is_right = *ends || *rounding == Rounding::default();
+                require(is_right, "frames: rounding", format_args!("{rounding:?}"), "none without ends")
+            }
+            Frames::Windows { offsets, hop, pad, short, .. } => {
+                require(*hop > 0, "frames: hop", hop, "1 or more")?;
+                offsets.check()?;
+                let is_free = *pad == WindowPad::Drop || *short == ShortClips::Repeat;
                 require(
                     is_free,
                     "frames: short",
@@ -314,7 +429,13 @@ mod tests {
             ("stride", Frames::run(3).with_stride(0)),
             ("views", Frames::views(0, 3)),
             ("hop", Frames::windows(3).with_hop(0)),
-            ("past", Frames::windows(3).with_past(3)),
+            ("runs", Frames::run(3).with_runs(0)),
+            ("runs", Frames::run(1 << 31).with_runs(2)),
+            ("rounding", Frames::uniform(3).with_rounding(Rounding::Nearest)),
+            ("frames", Frames::windows([])),
+            ("frames", Frames::windows(0)),
+            ("offsets", Frames::windows([0, 0])),
+            ("offsets", Frames::windows([0, i64::MAX])),
             ("short", Frames::windows(3).with_pad(WindowPad::Zero).with_short(ShortClips::Skip)),
         ] {
             assert!(frames.check().unwrap_err().to_string().contains(named), "{frames:?}");

@@ -247,7 +247,7 @@ impl LoaderOptions {
     fn with_own(&self, own: Option<&OwnOptions>) -> LoaderOptions {
         let mut options = self.clone();
         if let Some(OwnOptions { frames, crop, flip, color, normalize, tracks }) = own {
-            options.frames = frames.unwrap_or(options.frames);
+            options.frames = frames.clone().unwrap_or(options.frames);
             options.crop = crop.clone().unwrap_or(options.crop);
             options.flip = flip.unwrap_or(options.flip);
             options.color = color.unwrap_or(options.color);
@@ -265,7 +265,8 @@ impl LoaderOptions {
         };
         let of_source = |own| {
             let options = self.with_own(own);
-            cameras.iter().map(|own| options.with_own(*own)).collect()
+            let of_camera = |own| LoaderOptions { frames: options.frames.clone(), ..options.with_own(own) };
+            cameras.iter().map(|own| of_camera(*own)).collect()
         };
         if own.is_empty() { vec![of_source(None)] } else { own.iter().map(|own| of_source(Some(own))).collect() }
     }
@@ -282,6 +283,7 @@ impl LoaderOptions {
                 None => e,
             };
             options.iter().try_for_each(LoaderOptions::check_values).map_err(named)?;
+            self.cameras.iter().try_for_each(|cameras| cameras.check_frames(&options[0].frames)).map_err(named)?;
             if let Some(name) = options[0].tracks.keys().find(|name| !self.tracks.contains_key(*name)) {
                 let e = Error::usage(format!(
                     "loader option tracks: a source has the track \"{name}\", and the loader has not"

@@ -15,7 +15,7 @@ mod values;
 pub use batching::Batching;
 pub use cameras::{Cameras, CamerasCrop, OwnOptions};
 pub use crop::Crop;
-pub use frames::{Frames, ShortClips, Start, WindowPad};
+pub use frames::{Frames, Offsets, ShortClips, Start, WindowPad};
 pub use geometry::{CoordinateSize, Geometry};
 pub use loader_options::LoaderOptions;
 pub(crate) use loader_options::{MAX_BUCKETS, ResolvedOptions, best_order};

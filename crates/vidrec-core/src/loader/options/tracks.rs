@@ -23,7 +23,7 @@ pub enum TrackHow {
     #[default]
     Nearest,
     /// Interpolated between the value before and the one after, in proportion to time. Whole numbers become `f32`;
-    /// other types do not change.
+    /// other types do not change. Not for lists.
     Linear,
     /// The latest value at or before the time.
     Previous,
@@ -36,8 +36,8 @@ pub enum TrackHow {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TrackAnchor {
-    /// The current frame of the sample: that of [`Frames::Windows`](super::Frames::Windows) with its `past`, and the
-    /// first of all other samples. The default.
+    /// The current frame of the sample: the one at offset 0 of [`Frames::Windows`](super::Frames::Windows), and the first of all
+    /// other samples. The default.
     #[default]
     Current,
     /// The last frame of the sample.
@@ -78,6 +78,8 @@ pub enum Missing {
 /// For timing `spans`, a value is the latest that has started and not ended. Texts come with a window or without
 /// any choice: those whose span overlaps the window, or the time from the first to the last frame; for timing
 /// `frames`, those of the frames.
+///
+/// A value that is a list brings all its items: see [`TrackBatch::counts`](crate::loader::TrackBatch::counts).
 ///
 /// Before the first value of a track and after the last, the mask is false and values are 0. With
 /// [`WindowPad::Edge`](crate::loader::WindowPad::Edge), they are the first and the last value.

@@ -206,7 +206,7 @@ pub(crate) fn row_tracks(
     let mut row = Vec::new();
     for spec in specs {
         let mut columns = spec.columns();
-        let is_picture = matches!(spec.kind, Some(TrackType::U8 | TrackType::U16));
+        let is_picture = !spec.list && matches!(spec.kind, Some(TrackType::U8 | TrackType::U16));
         let values = columns.next().map(|column| input(column, is_picture)).transpose()?.flatten();
         let times = columns.next().map(|column| input(column, false)).transpose()?.flatten();
         row.push(values.map(|values| TrackCell { values, times }));

@@ -1,4 +1,4 @@
-//! Lists: numbers, texts, lists of numbers, or spans.
+//! Lists: numbers, texts, lists of numbers, lists of items, or spans.
 
 use serde_json::Value;
 
@@ -11,14 +11,30 @@ use vidrec_core::dataset::writer::TrackValues;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::limits;
 
-/// Reads a list. `spans` is set for a list of spans, and has the unit of their times.
-pub(super) fn read(text: &str, spans: Option<Option<TimeUnit>>) -> Result<Content> {
+/// Reads a list. `spans` is set for a list of spans, and has the unit of their times. `is_list` says that each value is a list of items.
+pub(super) fn read(text: &str, spans: Option<Option<TimeUnit>>, is_list: bool) -> Result<Content> {
     let list: Vec<Value> =
         serde_json::from_str(text).map_err(|e| Error::usage(format!("this is not a JSON list: {e}")))?;
     match spans {
-        Some(unit) => read_spans(&list, unit).map(Content::Spans),
-        None => array(&list).map(Content::One),
+        Some(unit) => read_spans(&list, unit, is_list).map(Content::Spans),
+        None => values(list, is_list).map(Content::One),
     }
+}
+
+fn values(list: Vec<Value>, is_list: bool) -> Result<Array> {
+    if !is_list {
+        return array(&list);
+    }
+    let (mut items, mut ends) = (Vec::new(), Vec::new());
+    for (i, value) in list.into_iter().enumerate() {
+        let Value::Array(more) = value else {
+            return Err(Error::usage(format!("value {i} is not a list of items")).found(shortened(&value)));
+        };
+        items.extend(more);
+        ends.push(items.len());
+    }
+    let array = array(&items).map_err(|e| Error::usage(format!("items of lists: {e:#}")))?;
+    Ok(Array { ends: Some(ends), ..array })
 }
 
 /// Reads numbers as `f64`, in lists that have the same length at every depth, or reads texts.
@@ -38,7 +54,7 @@ fn array(list: &[Value]) -> Result<Array> {
     for (i, value) in list.iter().enumerate() {
         push(value, &shape[1..], &mut numbers).map_err(|expected| odd(i, &expected, value))?;
     }
-    Ok(Array { values: TrackValues::F64(numbers), shape })
+    Ok(Array { values: TrackValues::F64(numbers), shape, ends: None })
 }
 
 fn push(value: &Value, shape: &[usize], numbers: &mut Vec<f64>) -> std::result::Result<(), String> {
@@ -56,27 +72,32 @@ fn push(value: &Value, shape: &[usize], numbers: &mut Vec<f64>) -> std::result::
 }
 
 fn odd(place: usize, expected: &str, found: &Value) -> Error {
-    let text: String = found.to_string().chars().take(80).collect();
-    Error::usage(format!("value {place} differs from the first")).expected(expected).found(text)
+    Error::usage(format!("value {place} differs from the first")).expected(expected).found(shortened(found))
+}
+
+fn shortened(value: &Value) -> String {
+    value.to_string().chars().take(80).collect()
 }
 
 /// Reads spans, each as `[start, end, value]` or `{"start": …, "end": …, "text": …}`.
-fn read_spans(list: &[Value], unit: Option<TimeUnit>) -> Result<RawTrack> {
-    let (mut starts, mut ends, mut values) = (Vec::new(), Vec::new(), Vec::new());
+fn read_spans(list: &[Value], unit: Option<TimeUnit>, is_list: bool) -> Result<RawTrack> {
+    let (mut starts, mut ends, mut contents) = (Vec::new(), Vec::new(), Vec::new());
     for (i, value) in list.iter().enumerate() {
         let [start, end, text] = parts_of(value).ok_or_else(|| {
-            let text: String = value.to_string().chars().take(80).collect();
             Error::usage(format!("value {i} is not a span"))
                 .expected("[start, end, text], or start, end and text")
-                .found(text)
+                .found(shortened(value))
         })?;
         starts.push(start.clone());
         ends.push(end.clone());
-        values.push(text.clone());
+        contents.push(text.clone());
     }
     let times = |values: &[Value]| nanoseconds(&array(values)?, Some(unit.unwrap_or(TimeUnit::Seconds)));
     let (starts, ends) = (times(&starts)?, times(&ends)?);
-    let values = if values.is_empty() { Array::row(TrackValues::Texts(Vec::new())) } else { array(&values)? };
+    let values = match contents.is_empty() && !is_list {
+        true => Array::row(TrackValues::Texts(Vec::new())),
+        false => values(contents, is_list)?,
+    };
     Ok(RawTrack { values, starts, ends })
 }
 
@@ -97,7 +118,7 @@ mod tests {
     use super::*;
 
     fn one(text: &str) -> Result<Array> {
-        match read(text, None)? {
+        match read(text, None, false)? {
             Content::One(array) => Ok(array),
             _ => panic!("not one array"),
         }
@@ -126,9 +147,9 @@ mod tests {
     #[test]
     fn spans_are_lists_or_objects() {
         let text = r#"[[0, 1.5, "a"], {"start": 1.5, "end": 2, "text": "b"}]"#;
-        let Content::Spans(raw) = read(text, Some(None)).unwrap() else { panic!() };
+        let Content::Spans(raw) = read(text, Some(None), false).unwrap() else { panic!() };
         assert_eq!(raw.values.values, TrackValues::Texts(vec!["a".into(), "b".into()]));
         assert_eq!((raw.starts, raw.ends), (vec![0, 1_500_000_000], vec![1_500_000_000, 2_000_000_000]));
-        assert!(read("[[0, 1]]", Some(None)).err().unwrap().to_string().contains("value 0 is not a span"));
+        assert!(read("[[0, 1]]", Some(None), false).err().unwrap().to_string().contains("value 0 is not a span"));
     }
 }

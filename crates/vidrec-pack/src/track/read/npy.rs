@@ -96,7 +96,7 @@ fn values(header: Header, data: &[u8]) -> Result<Array> {
             .expected(format!("shape {shape:?} of type {descr:?}"))
             .found(format!("{} bytes", data.len())));
     }
-    Ok(Array { values: numbers_of(kind, data)?, shape })
+    Ok(Array { values: numbers_of(kind, data)?, shape, ends: None })
 }
 
 /// Reads numbers as the track type that can hold all of them.

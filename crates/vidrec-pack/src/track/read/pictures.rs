@@ -19,7 +19,7 @@ pub(crate) enum Pictures<'a> {
 }
 
 /// The endings of files of values.
-const VALUE_ENDINGS: [&str; 5] = ["npy", "npz", "csv", "tsv", "json"];
+pub(super) const VALUE_ENDINGS: [&str; 5] = ["npy", "npz", "csv", "tsv", "json"];
 
 impl<'a> Pictures<'a> {
     /// Returns the pictures that a cell names; `None` if it has values of another kind.

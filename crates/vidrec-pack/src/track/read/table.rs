@@ -56,7 +56,7 @@ fn side_by_side(columns: &[&Array], first: &Array) -> Result<Array> {
     let lists: Vec<_> = columns.iter().filter_map(|column| numbers(&column.values)).collect();
     let woven: Vec<_> = (0..rows).flat_map(|row| lists.iter().map(move |list| list[row])).collect();
     let values = typed(&woven, kind).map_err(|_| Error::internal("a number lost its type"))?;
-    Ok(Array { values, shape: vec![rows, columns.len()] })
+    Ok(Array { values, shape: vec![rows, columns.len()], ends: None })
 }
 
 /// Reads a text table with a header. A column in which all cells are numbers becomes `f64`, and any other column becomes

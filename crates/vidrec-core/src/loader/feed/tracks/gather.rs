@@ -11,7 +11,7 @@ use vidrec_format::error::{Error, Result};
 use vidrec_format::track::payload::{TrackNumber, numbers};
 use vidrec_format::track::schema::{TrackSchema, TrackType};
 
-/// The values of a track that a sample has.
+/// The values of a track that a sample has, or the items of one of its lists.
 pub(super) struct PickedValues<'a> {
     pub schema: &'a TrackSchema,
     pub all: &'a Values<'a>,

@@ -43,7 +43,9 @@ impl TrackReader {
             own.tracks.iter().map(planned).collect()
         };
         let all: Vec<Vec<TrackPlan>> = options.first_cameras().enumerate().map(of_source).collect::<Result<_>>()?;
-        let form = |track: &TrackPlan| (track.kind(), track.dimensions(length as usize), track.value_shape(size));
+        let form = |track: &TrackPlan| {
+            (track.kind(), track.dimensions(length as usize), track.value_shape(size), track.schema.list)
+        };
         for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
             if form(first) != form(other) {
                 let name = &first.schema.name;
@@ -91,7 +93,8 @@ impl TrackReader {
         }
         for ((_, batch), track) in tracks.iter_mut().zip(self.form()) {
             let mask_shape = std::iter::once(samples).chain(track.dimensions(length as usize)).collect();
-            batch.reshape(track.kind(), mask_shape, &track.value_shape(size), track.options.dims.is_some())?;
+            let has = (track.options.dims.is_some(), track.schema.list.then_some(track.mask_sides()));
+            batch.reshape(track.kind(), mask_shape, &track.value_shape(size), has)?;
         }
         Ok(())
     }

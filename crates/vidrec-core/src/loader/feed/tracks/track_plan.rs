@@ -5,19 +5,20 @@ use std::ops::Range;
 use super::gather::PickedValues;
 use super::geometry::Placement;
 use super::times::{Grid, Pick, SLACK_NS, Times, slack_ns};
-use crate::dataset::{ClipTracks, Dataset, TrackView};
-use crate::loader::batch::{TrackBuffer, TrackBufferValues};
+use crate::dataset::{ClipTracks, Dataset, TrackView, Values};
+use crate::loader::batch::{ListItems, TrackBuffer, TrackBufferValues, check_sample_bytes};
+use crate::loader::draw::ChosenFrames;
 use crate::loader::feed::sample_spec::{SampleSpec, frame_ns};
 use crate::loader::options::{Geometry, Missing, TrackAnchor, TrackHow, TrackWindow};
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::sampler::Rate;
 use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 
-/// The maximum number of bytes of one track in a sample.
-const MOST_SAMPLE_BYTES: u128 = 1 << 31;
-
 /// The sample of the camera of this number, whose frames a track follows. `None` if the episode does not have the camera.
 pub(crate) type OfCamera<'a> = &'a dyn Fn(u32) -> Result<Option<SampleSpec<'a>>>;
+
+/// What the values of a track with a geometry follow: the sample of a camera, and where they are in its pictures.
+type Followed<'a, 's> = Option<(Placement<'a>, SampleSpec<'s>)>;
 
 /// A track, and the values that samples have of it.
 #[derive(Debug)]
@@ -78,8 +79,8 @@ impl TrackPlan {
                 "give dims to a track of numbers whose values have one side, and at most so many numbers",
             ),
             (
-                is_linear && schema.timing == TrackTiming::Spans,
-                "there are no values between two spans".into(),
+                is_linear && (schema.timing == TrackTiming::Spans || schema.list),
+                "there are no values between two spans or two lists".into(),
                 "omit how",
             ),
             (
@@ -136,12 +137,18 @@ impl TrackPlan {
         self.options.geometry.map_or(shape, |geometry| geometry.item(shape))
     }
 
+    /// The number of sides of a value, or of an item of lists, that are dimensions of the mask.
+    pub fn mask_sides(&self) -> usize {
+        self.schema.shape.len() - self.item().len()
+    }
+
     /// Whether a value in a batch has pixels of the stored one.
     fn copies_pixels(&self) -> bool {
         self.options.geometry.is_some_and(Geometry::is_picture)
     }
 
-    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, or an error if the window
+    /// Returns the number of bytes of a sample of `length` frames whose pictures have this size, and whose lists have one
+    /// item, or an error if the window
     /// is absurdly large.
     pub fn sample_bytes(&self, length: usize, size: (u32, u32)) -> Result<usize> {
         let values: u128 = self.dimensions(length).iter().map(|&n| n as u128).product();
@@ -149,10 +156,8 @@ impl TrackPlan {
         let each = self.schema.kind.number_bytes().unwrap_or(1).max(if self.copies_pixels() { 1 } else { 4 });
         let numbers: u128 = self.value_shape(size).iter().map(|&side| u128::from(side)).product();
         let bytes = values * numbers * u128::from(each);
-        if self.choice != TrackChoice::Texts && bytes > MOST_SAMPLE_BYTES {
-            let e = Error::usage(format!("loader option tracks[{:?}]: too many values in a sample", self.schema.name));
-            let e = e.expected(format!("at most {MOST_SAMPLE_BYTES} bytes")).found(format!("{bytes} bytes"));
-            return Err(e.help("take fewer values, or a lower rate"));
+        if self.choice != TrackChoice::Texts {
+            check_sample_bytes(&self.schema.name, bytes)?;
         }
         Ok(bytes as usize)
     }
@@ -171,8 +176,7 @@ impl TrackPlan {
             }
             TrackChoice::Times(times) => steps(times.len()),
         };
-        let items = self.schema.shape.len() - self.item().len();
-        dimensions.extend(self.schema.shape[..items].iter().map(|&side| side as usize));
+        dimensions.extend(self.schema.shape[..self.mask_sides()].iter().map(|&side| side as usize));
         dimensions
     }
 
@@ -229,47 +233,97 @@ impl TrackPlan {
                 slot.mask.fill(true);
             }
             TrackBufferValues::Numbers(out) => {
-                let followed = match self.options.geometry {
-                    None => None,
-                    Some(geometry) => {
-                        let Some(sample) = of_camera(self.camera)? else {
-                            nothing(slot);
-                            return Ok(());
-                        };
-                        Some((Placement::new(geometry, &self.options, &self.schema, &sample)?, sample))
-                    }
+                let Some(followed) = self.followed(of_camera)? else {
+                    nothing(slot);
+                    return Ok(());
                 };
                 let picks = self.picks(&track, sample)?;
                 // The next value counts only if it has a weight. A value after the last one would be an error of
                 // its own.
                 let used = |pick: &Pick| pick.at..=pick.at + usize::from(pick.toward > 0.0);
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
-                let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
-                let picked = PickedValues { schema: &self.schema, all: &values, picks: &picks, dims };
-                match &followed {
-                    Some((_, sample)) if self.copies_pixels() => picked.seen(sample, out)?,
-                    _ if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
-                    _ => picked.stored(out)?,
-                }
-                let items = slot.mask.len() / picks.len().max(1);
-                for (mask, pick) in slot.mask.chunks_exact_mut(items.max(1)).zip(&picks) {
-                    mask.fill(pick.is_some_and(|pick| pick.exists));
-                }
-                if let Some((place, _)) = followed {
-                    place.apply(self.kind(), out, slot.mask, &picks)?;
-                }
+                self.write(&values, &picks, &followed, out, slot.mask)?;
+            }
+            TrackBufferValues::Lists { items, counts } => {
+                let Some(followed) = self.followed(of_camera)? else {
+                    nothing(slot);
+                    return Ok(());
+                };
+                self.lists(&track, &self.picks(&track, sample)?, &followed, items, counts)?;
             }
         }
         track.prove_still_there()
     }
 
-    /// The values of a sample, one for each place in the mask.
+    /// What the values follow, if they have a geometry; `None` if the episode does not have the camera.
+    fn followed<'a, 's>(&'a self, of_camera: OfCamera<'s>) -> Result<Option<Followed<'a, 's>>> {
+        let Some(geometry) = self.options.geometry else { return Ok(Some(None)) };
+        let Some(sample) = of_camera(self.camera)? else { return Ok(None) };
+        Ok(Some(Some((Placement::new(geometry, &self.options, &self.schema, &sample)?, sample))))
+    }
+
+    /// Writes values, or the items of a list, and their flags.
+    fn write(
+        &self,
+        all: &Values<'_>,
+        picks: &[Option<Pick>],
+        followed: &Followed<'_, '_>,
+        out: &mut [u8],
+        mask: &mut [bool],
+    ) -> Result<()> {
+        let dims = self.options.dims.map_or(self.schema.numbers_per_value(), |dims| dims as usize);
+        let picked = PickedValues { schema: &self.schema, all, picks, dims };
+        match followed {
+            Some((_, sample)) if self.copies_pixels() => picked.seen(sample, out)?,
+            _ if self.is_computed() => picked.computed(self.options.normalize.as_ref(), self.kind(), out)?,
+            _ => picked.stored(out)?,
+        }
+        let items = mask.len() / picks.len().max(1);
+        for (mask, pick) in mask.chunks_exact_mut(items.max(1)).zip(picks) {
+            mask.fill(pick.is_some_and(|pick| pick.exists));
+        }
+        followed.as_ref().map_or(Ok(()), |(place, _)| place.apply(self.kind(), out, mask, picks))
+    }
+
+    /// Writes the items of the lists of a sample, one list after the other, and the number of items of each.
+    fn lists(
+        &self,
+        track: &TrackView<'_>,
+        picks: &[Option<Pick>],
+        followed: &Followed<'_, '_>,
+        out: &mut ListItems,
+        counts: &mut [i64],
+    ) -> Result<()> {
+        track.prove_times()?;
+        let lists = || picks.iter().map(|pick| pick.and_then(|pick| Some((pick, track.items(pick.at)?))));
+        counts.iter_mut().zip(lists()).for_each(|(to, list)| *to = list.map_or(-1, |(_, items)| items.len() as i64));
+        let total = lists().flatten().map(|(_, items)| items.len()).sum::<usize>();
+        let flags: u32 = self.schema.shape[..self.mask_sides()].iter().product();
+        let size = followed.as_ref().map_or((0, 0), |(_, sample)| sample.size);
+        let numbers = self.value_shape(size).iter().map(|&side| side as usize).product::<usize>() * flags as usize;
+        let room = numbers * self.kind().number_bytes().unwrap_or(1) as usize;
+        check_sample_bytes(&self.schema.name, total as u128 * room as u128)?;
+        let (mut out, mut mask) = out.reserve((total * room, total * flags as usize))?;
+        let (all, each) = (track.number_bytes().unwrap_or_default(), self.schema.value_bytes().unwrap_or(1) as usize);
+        for (pick, items) in lists().flatten() {
+            let of_list = Values::of(all.get(items.start * each..items.end * each).unwrap_or_default());
+            let item = |at| Some(Pick { exists: pick.exists, ..Pick::whole(at) });
+            let picks: Vec<Option<Pick>> = (0..items.len()).map(item).collect();
+            let numbers = out.split_off_mut(..picks.len() * room).unwrap_or_default();
+            let mask = mask.split_off_mut(..picks.len() * flags as usize).unwrap_or_default();
+            self.write(&of_list, &picks, followed, numbers, mask)?;
+        }
+        Ok(())
+    }
+
+    /// The values of a sample, one for each place in the mask, or in that of lists without their items.
     fn picks(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<Option<Pick>>> {
         match &self.choice {
             TrackChoice::Texts => Err(Error::internal("texts as numbers")),
             TrackChoice::AtFrames if self.schema.timing == TrackTiming::Frames => {
-                let pick = |(t, &meant): (Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole(t? as usize) });
-                Ok(sample.places().zip(&sample.meant).map(pick).collect())
+                let pick =
+                    |(&t, &meant): (&Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole(t? as usize) });
+                Ok(sample.chosen.places.iter().zip(&sample.chosen.meant).map(pick).collect())
             }
             TrackChoice::AtFrames => self.at(track, sample, sample.anchors(TrackAnchor::Each)?.into_iter()),
             TrackChoice::Times(offsets) => self.at_offsets(track, sample, offsets.iter().map(|&ns| ns.into())),
@@ -364,13 +418,14 @@ impl TrackPlan {
     fn spans(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<(usize, (i64, i64))>> {
         let window = self.options.nanoseconds();
         if window.is_none() && self.schema.timing == TrackTiming::Frames {
-            let meant = sample.places().zip(&sample.meant).filter_map(|(t, &meant)| t.filter(|_| meant));
+            let ChosenFrames { places, meant, .. } = &sample.chosen;
+            let meant = places.iter().zip(meant).filter_map(|(t, &meant)| t.filter(|_| meant));
             return meant.map(|t| frame_ns(&sample.clip, t).map(|ns| (t as usize, (ns, ns)))).collect();
         }
         let part = match window {
             None if sample.clip.frame_count() == 0 => Some((i64::MIN, i64::MAX)),
             None => {
-                let of_frames = sample.times()?;
+                let of_frames = sample.times_ns()?;
                 of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
             }
             Some((first, end)) => {
@@ -391,6 +446,10 @@ fn nothing(slot: &mut TrackBuffer<'_>) {
     slot.dims.iter_mut().for_each(|dims| **dims = 0);
     match &mut slot.values {
         TrackBufferValues::Numbers(out) => out.fill(0),
+        TrackBufferValues::Lists { items, counts } => {
+            **items = ListItems::default();
+            counts.fill(-1);
+        }
         TrackBufferValues::Texts { texts, times } => {
             texts.clear();
             times.clear();
