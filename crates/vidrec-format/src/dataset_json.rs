@@ -305,7 +305,6 @@ mod tests {
             (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 3)]}), Some("dataset-json")),
             (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", u64::MAX)]}), Some("dataset-json")),
             (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("b.vtrk", 0)]}), Some("dataset-json")),
-            (2, json!([file("a.vtrk", 3)]), Some("dataset-json")),
             (
                 2,
                 json!([file("a.vtrk", 3), file("a.vtrk", 3)]),
