@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 
 fn copy(dataset: &Path, out: &Path) -> Result<()> {
     let dataset = Dataset::open(dataset)?;
-    let meta = dataset.meta().cloned().unwrap_or_default();
+    let meta = dataset.meta().clone();
     let mut writer = Writer::create(out, WriterOptions { meta, ..WriterOptions::default() })?;
     let mut transformer = Transformer::new()?;
     let (mut decoder, mut pixels) = (Decoder::new()?, [Planes::new(1, 1)?, Planes::new(1, 1)?]);

@@ -164,9 +164,10 @@ class Shard:
 
 class Dataset:
     def __init__(self, shards):
-        self.shards, self.meta = shards, shards[0].meta
-        for other in shards:
-            check(other.meta["classes"] == self.meta["classes"], "dataset-classes", f"not those of {other.index_path}")
+        self.shards, self.meta = shards, {**shards[0].meta, "classes": shards[-1].meta["classes"]}
+        for shard, names, more in ((b, a.meta["classes"], b.meta["classes"]) for a, b in zip(shards, shards[1:])):
+            begins = more[: len(names)] == names and bool(more) == bool(names)
+            check(begins, "dataset-classes", f"those of {shard.index_path} do not begin with those of the shard before")
         added.check_schemas(shards)
 
     def __len__(self) -> int:

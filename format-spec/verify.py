@@ -31,7 +31,7 @@ def verify(path) -> List[FormatError]:
 
 def verify_listing(listing: dict, dataset) -> None:
     for key in META_TYPES:
-        check(listing[key] == dataset.meta[key], "dataset-json", f"{key} is not that of the first index")
+        check(listing[key] == dataset.meta[key], "dataset-json", f"{key} is not that of the indexes")
 
 
 def verify_failures(path: Path, listing: dict) -> None:

@@ -53,7 +53,7 @@
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
 //! | `check` | find clips that a person should look at (feature `cli`) |
-//! | [`edit`] | merge, append, split, subset; with other labels, attributes or shards |
+//! | [`edit`] | merge, append, split, subset, remove; with other labels, attributes or shards |
 //! | [`dataset_json`] | the list of shards |
 //! | `report` | pages about data sets (feature `cli`) |
 //! | `interop` | import and export other projects' data sets (feature `cli`) |
@@ -108,9 +108,9 @@ pub use vidrec_core::loader::{
     Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, CoordinateSize, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, Geometry,
     JpegBatch, JpegFrame, JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
-    MixOptions, Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips,
-    SmartResize, SourceCount, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow,
-    WindowPad,
+    MixOptions, MixState, Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams,
+    ShortClips, SmartResize, SourceCount, SourceState, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize,
+    TrackScaling, TrackWindow, WindowPad,
 };
 #[doc(hidden)]
 pub use vidrec_core::loader::{PinnedAllocator, PinnedMemory, PlanSizes, TilePlan};
@@ -139,7 +139,7 @@ pub use vidrec_jpeg::Planes;
 pub mod edit {
     pub use vidrec_core::dataset::edit::{
         Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Selection, TrackAdder,
-        TracksReport, append, merge, remove_tracks, split, split_clips, subset, subset_clips,
+        TracksReport, append, merge, remove, remove_tracks, split, split_clips, subset, subset_clips,
     };
     #[doc(hidden)]
     pub use vidrec_core::dataset::edit::{joined_meta, keys_by_clip};

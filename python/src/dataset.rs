@@ -35,9 +35,10 @@ type TrackFields =
 #[pymethods]
 impl Dataset {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, io_name: &str, storage: Storage) -> PyResult<Self> {
+    fn new(py: Python<'_>, path: PathBuf, io_name: &str, storage: Storage, clips: Option<u64>) -> PyResult<Self> {
         let mut options = OpenOptions::from(storage.into_storage()?);
         options.io = io_name.parse().map_err(|e| usage(format!("loader option {e}")))?;
+        options.clips = clips;
         task::wait(py, vidrec::is_remote(&path), || vidrec::Dataset::open_with(path, options)).map(Dataset)
     }
 

@@ -109,6 +109,13 @@ pub fn append(
     to_json(&task::run(py, progress.as_ref(), |tell| edit::append(path, &more, &options, tell))?)
 }
 
+/// The report, as JSON. The data set is in a folder of this machine.
+#[pyfunction]
+pub fn remove(py: Python<'_>, path: PathBuf, chosen: &str, progress: Option<Bound<'_, PyAny>>) -> PyResult<String> {
+    let selection: Selection = from_json("clips", chosen)?;
+    to_json(&task::run(py, progress.as_ref(), |tell| edit::remove(path, &selection, tell))?)
+}
+
 /// A clip's ordinal or a source, a label or none, attributes as JSON.
 type ChangeOfClips = (Option<u64>, String, Option<String>, String);
 

@@ -46,7 +46,7 @@ mod _vidrec {
         additions::{TrackAdder, remove_tracks},
         batch::Batch,
         dataset::{Dataset, Mix},
-        edit::{append, merge, split, subset},
+        edit::{append, merge, remove, split, subset},
         loader::{Batches, Engine, check_option, loader_defaults, parse_bytes, track_normalize},
         main,
         memory::Samples,

@@ -28,6 +28,7 @@ _CLIPS_SHOWN = 6
 def open(
     path: Path,
     *,
+    clips: Optional[int] = None,
     io: Io = "map",
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -45,6 +46,9 @@ def open(
         The data set's folder, a ``.rec``, a ``.vidx`` or a ``dataset.json``; or a location as text: ``"s3://bucket/train"``,
         ``"gs://..."``, ``"az://..."``, ``"hf://datasets/OWNER/NAME"`` on the Hugging Face Hub, or ``"https://..."`` for a web
         server that serves ranges.
+    clips : int, optional
+        Only so many clips, from the first on. With the number that a data set had before clips were appended, it is the data set as
+        it was: with the same class names, the same order of samples, and the states of loaders. Default: all.
     io : {"map", "read"}, default "map"
         How local files are read: mapped; or by positional reads, for network file systems and files that somebody may cut
         while they are open (of a mapped file that is an error on Linux, unless ``faulthandler`` was enabled after the
@@ -81,11 +85,16 @@ def open(
     >>> ds = vidrec.open("train")
     >>> len(ds), ds.classes
     (12, ['left', 'right'])
+    >>> len(vidrec.open("train", clips=6))
+    6
     >>> public = {"skip_signature": True, "region": "eu-west-1"}
     >>> ds = vidrec.open("s3://bucket/train", storage_options=public, cache="/scratch/vidrec")  # doctest: +SKIP
     """
     storage = _storage.given(storage_options, cache, cache_bytes, memory_bytes, timeout)
-    return Dataset._opened(_storage.absolute(path), os.fspath(path), io, storage)
+    first = None if clips is None else whole(clips, 1, 2**64)
+    if clips is not None and first is None:
+        raise UsageError(f"open: expected clips of 1 or more, found {clips!r}")
+    return Dataset._opened(_storage.absolute(path), os.fspath(path), io, storage, first)
 
 
 def opened(dataset: Union[Dataset, Path], storage: Optional[Dict[str, Any]] = None) -> Dataset:
@@ -127,12 +136,13 @@ class Dataset(Sequence["Clip"]):
         return self
 
     @classmethod
-    def _opened(cls, path: str, shown: str, io: str, storage: Dict[str, Any]) -> Dataset:
+    def _opened(cls, path: str, shown: str, io: str, storage: Dict[str, Any], clips: Optional[int] = None) -> Dataset:
         # Another process must not read another commit.
         if _vidrec.is_remote(path):
             path = shown = _vidrec.pinned(path, storage)
         # Errors name the path as it was given; another process may have another working folder.
-        return cls._make(_vidrec.Dataset(shown, io, storage), ("open", path, io, storage))
+        recipe = ("open", path, io, storage) if clips is None else ("first", path, io, storage, clips)
+        return cls._make(_vidrec.Dataset(shown, io, storage, clips), recipe)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _rebuild, (self._recipe,)
@@ -272,6 +282,9 @@ class Dataset(Sequence["Clip"]):
 
     def select(self, indices: Iterable[int]) -> Dataset:
         """The data set of clips ``indices``, in that order; the same may come more than once.
+
+        The first clips, such as ``select(range(6))`` or ``ds[:6]``, resume the state of a loader that was saved when the data set
+        had no others.
 
         Parameters
         ----------
@@ -415,6 +428,9 @@ def _warn(missing: Sequence[str], depth: int) -> None:
 def _rebuild(recipe: Tuple[Any, ...]) -> Dataset:
     """A data set from how it was made."""
     kind, *rest = recipe
+    if kind == "first":
+        path, io, storage, clips = rest
+        return Dataset._opened(path, path, io, storage, clips)
     if kind == "open":
         # Those that earlier versions pickled have no storage.
         given: Tuple[Any, ...] = (*rest, _storage.given())

@@ -1,4 +1,4 @@
-"""Writing data sets out of data sets, to folders or to object storage.
+"""Writing data sets out of data sets, to folders or to object storage, and removing clips.
 
 JPEGs are copied byte for byte, and their checksums compared. What was there before stays as it is until an output is
 whole.
@@ -44,7 +44,7 @@ def merge(
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
     append : bool, default False
         Add the clips to the data set in the folder ``output``, in one step, as more shards. Its own shards do not change, and
-        it must have the classes already. Clips that an earlier call has added of the same data sets are not added once more:
+        its classes keep their labels. Clips that an earlier call has added of the same data sets are not added once more:
         then ``clips`` is 0, and a note says so.
     shards : int or str, optional
         How many shards to write, or how large each may be, such as ``"1GiB"``, or how many clips each has, such as
@@ -220,6 +220,53 @@ def subset(
     changes = (_choice.changes(labels or {}, attributes or {}), list((rename_classes or {}).items()), bool(align_clocks))
     with ShownTwice(progress, "clips") as show:
         return _report(_vidrec.subset(data, output, chosen, changes, options, show))
+
+
+def remove(
+    path: Path,
+    *,
+    classes: Sequence[Union[str, int]] = (),
+    clips: Optional[Clips] = None,
+    where: Optional[Mapping[str, Any]] = None,
+    progress: Progress = False,
+) -> EditReport:
+    """Remove clips from a data set, in its folder and in one step: those that fit everything that is given.
+
+    Only the shards that hold them are written anew, without them; the files of all others stay. The clips behind a removed one
+    get lower numbers. Data sets that are open keep their clips. After an error, the data set is as it was.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the data set.
+    classes, clips, where
+        As for :meth:`vidrec.Dataset.subset`. ``clips`` alone may name damaged clips; of several draws of a video, one in it
+        stands for all.
+    progress : bool or callable, default False
+        As for :func:`vidrec.verify`, in clips that are copied.
+
+    Returns
+    -------
+    vidrec.results.EditReport
+        The data set as it is then. ``left_out`` is the number of removed clips, and ``not_found`` has sources in ``clips`` that
+        the data set does not have. If no clip fits, nothing changes, and a note says so.
+
+    Raises
+    ------
+    UsageError
+        No clip would be left, or the data set is remote.
+
+    Examples
+    --------
+    >>> vidrec.subset("train", "shrinks", shards=3).clips
+    12
+    >>> report = vidrec.remove("shrinks", clips=["left/0.mp4"])
+    >>> report.clips, report.notes
+    (11, ('1 of 3 shards were written anew, without these clips',))
+    """
+    chosen = _choice.chosen(classes, clips, (), where, None, 0)
+    with Shown(progress, "clips") as show:
+        return _report(_vidrec.remove(path, chosen, show))
 
 
 def _output_options(

@@ -20,6 +20,7 @@ from typing import (
     NoReturn,
     Optional,
     Sequence,
+    Set,
     Tuple,
     Union,
     cast,
@@ -232,11 +233,18 @@ class Loader(Generic[B]):
         # The engine, and what it is for: process, rank, world size, state.
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
+        self._warned: Set[str] = set()
         engine = self._ready()
         # Here rather than in the loop, which takes long enough to begin.
         _torch(self._output)
+        self._warn(engine)
+
+    def _warn(self, engine: _vidrec.Engine) -> None:
+        """Warn of what the engine says and an earlier one did not."""
         for text in engine.warnings():
-            warnings.warn(text, LoaderWarning, stacklevel=3)
+            if text not in self._warned:
+                self._warned.add(text)
+                warnings.warn(text, LoaderWarning, stacklevel=4)
 
     def map(self, function: Callable[[B], C]) -> Loader[C]:
         """A loader that gives ``function(batch)`` for each batch of this one.
@@ -406,7 +414,8 @@ class Loader(Generic[B]):
         state : dict
             From :meth:`state_dict` of a loader of the same data set, seed and options. Batch size, rank, threads, prefetch and
             caches may be others. An order that was chosen for the run, by ``shuffle`` or :class:`Homes` without ``homes``,
-            stays that of the state.
+            stays that of the state. A :class:`Mix` may have other weights, of which a :class:`LoaderWarning` tells, and more
+            sources: both from there on.
 
         Raises
         ------
@@ -416,10 +425,12 @@ class Loader(Generic[B]):
         before = self._resumed, self._next_epoch, self._place
         self._resumed = json.dumps(state)
         try:
-            self._next_epoch, self._place = self._ready().first_epoch, None
+            engine = self._ready()
         except Error:
             self._resumed, self._next_epoch, self._place = before
             raise
+        self._next_epoch, self._place = engine.first_epoch, None
+        self._warn(engine)
 
     def batch(self, epoch: int, number: int) -> B:
         """One batch, made now. A running loop is not affected.

@@ -5,15 +5,46 @@
 //! version of it, is refused. The source may be missing. [`text`] writes such lines.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::Dataset;
 use crate::check::FoundClip;
-use crate::edit::{ClipList, Key};
+use crate::edit::{ClipList, Key, Selection};
 use serde_json::Value;
 
+use crate::cli::arguments::{ClipRange, ordinals, parse_pair};
 use crate::cli::output::{self, count};
 use crate::cli::table::{self, Row};
+
+/// Conditions on clips, all of which a clip meets.
+#[derive(clap::Args)]
+pub struct ConditionArgs {
+    /// Clips of this class, by name, or by number where classes have no names. May be given several times: any of them.
+    #[arg(long, value_name = "CLASS")]
+    class: Vec<String>,
+    /// Clips by number, counted from 0: 5, 3-7 or all, with commas between.
+    #[arg(long, value_name = "RANGES", value_delimiter = ',', conflicts_with = "list")]
+    clips: Vec<ClipRange>,
+    /// Clips whose attribute has this value, such as split=train or video.codec=h264. May be given several times: all
+    /// of them.
+    #[arg(long = "where", value_name = "ATTRIBUTE=VALUE", value_parser = parse_pair)]
+    attributes: Vec<(String, String)>,
+    /// Clips that this file names.
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
+}
+
+impl ConditionArgs {
+    /// The selection of clips of a data set.
+    pub fn selection(&self, set: &Dataset) -> Result<Selection, String> {
+        let list = match self.clips.is_empty() {
+            true => self.list.as_deref().map(|path| read(path, set)).transpose()?,
+            false => Some(ClipList { clips: ordinals(&self.clips, set.len())?, ..ClipList::default() }),
+        };
+        let (classes, attributes) = (self.class.clone(), self.attributes.clone());
+        Ok(Selection { classes, list, attributes, ..Selection::default() })
+    }
+}
 
 /// The clips that a file names:
 ///

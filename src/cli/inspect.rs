@@ -79,7 +79,7 @@ fn of_dataset(dataset: &Dataset) -> Result<Description> {
     let listing = dataset.to_json();
     // Shards that were appended may have other settings than the first one. Of a remote data set, not all are opened.
     let meta = match dataset.is_remote() {
-        true => dataset.meta().cloned().unwrap_or_default(),
+        true => dataset.meta().clone(),
         false => joined_meta(std::slice::from_ref(dataset))?.0,
     };
     let (frames_per_clip, classes, tracks) = (frames_per_clip(dataset)?, dataset.classes(), dataset.tracks()?);

@@ -16,8 +16,8 @@ pub struct Args {
     /// The data sets: their folders, .rec, .vidx or dataset.json files.
     #[arg(required = true, num_args = 1..)]
     datasets: Vec<PathBuf>,
-    /// Add the clips to the data set in the folder OUTPUT, in one step, as more shards. Its own shards do not change, and it must
-    /// have the classes already. Where an interrupted command has added the clips, the same command does not add them again.
+    /// Add the clips to the data set in the folder OUTPUT, in one step, as more shards. Its own shards do not change, and its
+    /// classes keep their labels. Where an interrupted command has added the clips, the same command does not add them again.
     #[arg(long, conflicts_with = "overwrite")]
     append: bool,
     #[command(flatten)]

@@ -20,6 +20,7 @@ mod output;
 mod packing;
 mod progress;
 mod push;
+mod remove;
 mod repair;
 mod split;
 mod stats;
@@ -66,6 +67,7 @@ enum Command {
     Merge(merge::Args),
     Split(split::Args),
     Subset(subset::Args),
+    Remove(remove::Args),
     Repair(repair::Args),
     #[command(hide = true)]
     Completions(help::CompletionsArgs),
@@ -98,6 +100,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Merge(args) => merge::run(&args),
         Command::Split(args) => split::run(&args),
         Command::Subset(args) => subset::run(&args),
+        Command::Remove(args) => remove::run(&args),
         Command::Repair(args) => repair::run(&args),
         Command::Completions(args) => help::print_completions(&args, command()),
     });

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::edit::{self, Change, Changes, ClipList, Key, Selection};
+use crate::edit::{self, Change, Changes, Key, Selection};
 use crate::{Dataset, JsonObject};
 
 use crate::cli::Run;
-use crate::cli::arguments::{ClipRange, ordinals, parse_pair};
-use crate::cli::clip_list;
+use crate::cli::arguments::parse_pair;
+use crate::cli::clip_list::{self, ConditionArgs};
 use crate::cli::edit::NewSetArgs;
 use crate::cli::table::{self, Row};
 
@@ -32,19 +32,8 @@ use crate::cli::table::{self, Row};
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// Clips of this class, by name, or by number where classes have no names. May be given several times: any of them.
-    #[arg(long, value_name = "CLASS")]
-    class: Vec<String>,
-    /// Clips by number, counted from 0: 5, 3-7 or all, with commas between.
-    #[arg(long, value_name = "RANGES", value_delimiter = ',', conflicts_with = "list")]
-    clips: Vec<ClipRange>,
-    /// Clips whose attribute has this value, such as split=train or video.codec=h264. May be given several times: all
-    /// of them.
-    #[arg(long = "where", value_name = "ATTRIBUTE=VALUE", value_parser = parse_pair)]
-    attributes: Vec<(String, String)>,
-    /// Clips that this file names.
-    #[arg(long, value_name = "FILE")]
-    list: Option<PathBuf>,
+    #[command(flatten)]
+    conditions: ConditionArgs,
     /// No clips that this file names, such as those that `vidrec check --list` found, or the damaged ones of `vidrec verify --json`. Of several draws of a
     /// video, one stands for all.
     #[arg(long, value_name = "FILE")]
@@ -71,19 +60,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let set = args.new.storage.open(&args.dataset)?;
-    let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
-    let list = match args.clips.is_empty() {
-        true => read(&args.list)?,
-        false => Some(ClipList { clips: ordinals(&args.clips, set.len())?, ..ClipList::default() }),
-    };
-    let selection = Selection {
-        classes: args.class.clone(),
-        list,
-        exclude: read(&args.exclude)?.unwrap_or_default(),
-        attributes: args.attributes.clone(),
-        sample: args.sample,
-        seed: args.seed,
-    };
+    let exclude = args.exclude.as_deref().map(|path| clip_list::read(path, &set)).transpose()?.unwrap_or_default();
+    let selection = Selection { exclude, sample: args.sample, seed: args.seed, ..args.conditions.selection(&set)? };
     let clips = args.changes.as_deref().map(|path| read_changes(path, &set)).transpose()?.unwrap_or_default();
     let changes = Changes { clips, renamed_classes: args.rename_class.clone(), align_clocks: args.align_clocks };
     let progress = &mut args.new.progress.of("clips");

@@ -64,7 +64,7 @@ pub fn export(
         frames += u64::from(clip.frame_count());
         counter.add(clip.frame_count().into(), 0)?;
     }
-    folder.write(META_FILE, &json(dataset.meta().unwrap_or(&Meta::default())))?;
+    folder.write(META_FILE, &json(dataset.meta()))?;
     let report = ExportReport::without_tracks(dataset, folder.publish()?)?;
     Ok(ExportReport { clips: clips.len() as u64, frames, ..report })
 }

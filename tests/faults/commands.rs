@@ -125,6 +125,12 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
         Box::new(|inputs, folder| copy(&inputs.at("a"), &folder.join("set"))),
     ));
     rows.extend(tracks());
+    rows.push(Row::new(
+        "remove",
+        "remove set --class walk --class jump",
+        IN_PLACE,
+        Box::new(|inputs, folder| copy(&inputs.at("a"), &folder.join("set"))),
+    ));
     for (command, more) in EXPORTS {
         rows.extend(export(inputs, command, more));
     }

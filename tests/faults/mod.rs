@@ -19,8 +19,8 @@ use commands::Row;
 use inputs::Inputs;
 use trial::Trial;
 
-/// A command that packs, and one that edits, each over something else.
-const SOME: [&str; 2] = ["pack --shards 3, over another", "subset, over another"];
+/// A command that packs, and one that edits, each over something else, and one that changes what is there.
+const SOME: [&str; 3] = ["pack --shards 3, over another", "subset, over another", "remove"];
 
 #[test]
 fn some_commands_with_a_fault_of_each_kind_leave_the_old_output_or_the_new() {

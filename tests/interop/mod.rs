@@ -217,13 +217,13 @@ fn repair_takes_records_of_another_program_by_the_entries_of_their_index() {
         fs::copy(vector, &copy).unwrap();
         copy
     });
-    assert!(Dataset::open(&path).unwrap().meta().unwrap().has_foreign_records());
+    assert!(Dataset::open(&path).unwrap().meta().has_foreign_records());
     let output = RepairOptions { output: Some(dir.path().join("saved")), overwrite: true };
     let saved = || {
         let report = repair(dir.path(), &output, &mut no_progress).unwrap();
         if report.saved > 0 {
             assert_whole(&dir.path().join("saved"));
-            assert!(!Dataset::open(dir.path().join("saved")).unwrap().meta().unwrap().has_foreign_records());
+            assert!(!Dataset::open(dir.path().join("saved")).unwrap().meta().has_foreign_records());
         }
         report
     };

@@ -2,6 +2,7 @@
 
 They want PyTorch 2, and newer versions of transformers with it. What they import of these and do not use here is put in place.
 """
+import functools
 import importlib
 import sys
 import types
@@ -13,7 +14,6 @@ from conftest import ROOT
 import vidrec
 
 torch = pytest.importorskip("torch")
-import transformers  # noqa: E402
 import transformers.image_utils  # noqa: E402
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
 
@@ -30,32 +30,26 @@ TOKENS = {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645,
 HEIGHT, WIDTH = 280, 392
 
 
-class VideoProcessor(transformers.Qwen2VLImageProcessor):
-    """As newer versions of transformers have it beside the processor of images."""
-
-    def __call__(self, images=None, videos=None, **options):
-        return super().__call__(None, videos=videos, **options)
-
-
 @pytest.fixture(scope="module")
 def processor():
     tokenizer = Tokenizer(models.BPE({**{letter: n for n, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, **TOKENS}, []))
     tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     fast = transformers.Qwen2TokenizerFast(tokenizer_object=tokenizer, unk_token=None, eos_token="<|im_end|>", pad_token="<|endoftext|>",
                                            additional_special_tokens=list(TOKENS))  # fmt: skip
-    made = transformers.Qwen2VLProcessor(VideoProcessor(), fast, chat_template="{{ messages }}")
-    made.image_processor, made.video_processor, made.video_max_pixels = transformers.Qwen2VLImageProcessor(), VideoProcessor(), HEIGHT * WIDTH
+    made = transformers.Qwen2VLProcessor(transformers.Qwen2VLImageProcessor(), fast, chat_template="{{ messages }}")
+    # Newer versions of transformers have one for videos.
+    made.video_processor = functools.partial(made.image_processor, None)
+    made.video_processor.merge_size, made.video_max_pixels = 2, HEIGHT * WIDTH
     return made
 
 
 @pytest.fixture(scope="module")
 def model():
-    tokens = {f"{name}_token_id": TOKENS[f"<|{token}|>"] for name, token in
-              {"video": "video_pad", "image": "image_pad", "vision_start": "vision_start"}.items()}  # fmt: skip
     return transformers.Qwen2VLForConditionalGeneration(transformers.Qwen2VLConfig(
         vocab_size=151700, hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1,
         vision_config={"depth": 1, "embed_dim": 16, "num_heads": 2, "hidden_size": 32, "mlp_ratio": 2},
-        rope_scaling={"type": "mrope", "mrope_section": [2, 3, 3]}, **tokens,
+        rope_scaling={"type": "mrope", "mrope_section": [2, 3, 3]},
+        video_token_id=TOKENS["<|video_pad|>"], image_token_id=TOKENS["<|image_pad|>"], vision_start_token_id=TOKENS["<|vision_start|>"],
     ))  # fmt: skip
 
 
@@ -90,9 +84,8 @@ def test_ms_swift_encodes_collates_and_learns(kind, rows, processor, model):
     from swift.dataset import LazyLLMDataset
     from swift.template import get_template
 
-    names = {"task_type": "causal_lm", "max_model_len": 4096, "model_dir": "", "config": model.config, "torch_dtype": torch.float32}
-    processor.model_info = types.SimpleNamespace(**names, is_multimodal=True, rope_scaling=None)
-    processor.model_meta = types.SimpleNamespace(template=kind, is_multimodal=True, candidate_templates=[kind])
+    processor.model_info = types.SimpleNamespace(task_type="causal_lm", max_model_len=4096, model_dir="", config=model.config)
+    processor.model_meta = types.SimpleNamespace(is_multimodal=True)
     template = get_template(processor, template_type=kind)
     template.set_mode("train")
     template.model = model
@@ -138,7 +131,6 @@ def test_llama_factory_encodes_collates_and_learns(rows, processor, model, monke
     for number in range(3):
         batch = collate([samples[number]])
         check(processor, rows[number], batch["pixel_values_videos"], batch["video_grid_thw"], batch["labels"][0])
+        assert model(**{**batch, "position_ids": batch["position_ids"][-3:]}).loss.isfinite()
     regular = template.mm_plugin._regularize_videos(rows[2]["videos"], image_max_pixels=HEIGHT * WIDTH, image_min_pixels=1, video_fps=2.0)
     assert regular["fps_per_video"] == [2.0] and regular["frames_indices"] == [list(range(6))]
-    batch = collate([samples[0], samples[1]])
-    assert model(**{**batch, "position_ids": batch["position_ids"][-3:]}).loss.isfinite()

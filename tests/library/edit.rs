@@ -124,7 +124,7 @@ fn merged_classes_go_by_name() {
         let (old, new) = (old.frame(0).unwrap(), new.frame(0).unwrap());
         assert_eq!((old.jpeg(), old.pts()), (new.jpeg(), new.pts()));
     }
-    let settings = json!(out.meta().unwrap().settings);
+    let settings = json!(out.meta().settings);
     assert_eq!(settings["merged"], json!([{"quality": 90}, {"quality": 80}]));
     assert_eq!(settings["frames"], 8);
     assert!(report.notes[0].contains("quality"), "{:?}", report.notes);
@@ -162,7 +162,12 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
 
     let again = |more: &Dataset| append(place.at("set"), more).unwrap_err().to_string();
     let stranger = set_of(&place.at("stranger"), Rich { classes: &["swim"], from: 50, ..Rich::default() });
-    assert!(again(&stranger).contains("\"swim\" is new"), "{}", again(&stranger));
+    append(place.at("set"), &stranger).unwrap();
+    assert_verifies(&place.at("set"));
+    let grown = Dataset::open(place.at("set")).unwrap();
+    assert_eq!(grown.classes(), [after.classes(), &["swim".to_owned()]].concat(), "new classes are the last");
+    assert_eq!(grown.labels().unwrap()[..10], after.labels().unwrap());
+    assert!(grown.clips().skip(10).all(|clip| ["swim", ""].contains(&&*clip.unwrap().class().unwrap())));
     assert!(again(&after).contains("the output is an input"), "{}", again(&after));
     fs::remove_file(place.at("set/dataset.json")).unwrap();
     assert!(again(&more).contains("no data set in this folder"), "{}", again(&more));

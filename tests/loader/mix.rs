@@ -168,13 +168,19 @@ fn weights_change_from_a_sample_on_and_leave_what_is_before() {
     assert!(after[45..].iter().all(|got| got.0 > 0) && before[45..].iter().any(|got| got.0 == 0));
     let first = sources.mix([1.0, 1.0, 1.0], MixOptions { schedule: steps(&[(0, [0.55, 0.3, 0.15])]), ..of_30() });
     assert!(rest(&Loader::mix(&first.unwrap(), ranked(5, 0, 1)).unwrap(), 3) == before, "a schedule may begin at 0");
-    // A run may get other weights for what is to come, but not for what was.
+    // A run may get other weights for what is to come; what was is in its state.
     let state = loaders[0].state(1, 2);
     let resumed = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).unwrap();
     assert!(rest(&resumed, 3) == after[40..]);
     let state = loaders[0].state(1, 4);
-    let e = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).err().unwrap().to_string();
-    assert!(e.contains("other options: shares") && e.contains("from 45"), "{e}");
+    let resumed = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).unwrap();
+    assert!(rest(&resumed, 3).iter().all(|got| got.0 > 0));
+    let warnings = resumed.warnings();
+    assert!(
+        warnings.iter().any(|w| w.contains("from sample 50 on: big 0.000, small 0.500, tiny 0.500")),
+        "{warnings:?}"
+    );
+    assert_eq!(resumed.sources(1, 0)[0].samples, loaders[0].sources(1, 4)[0].samples, "and what was used stays");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn failures(room: &Room, status: i32, more: &[&str]) -> Vec<[String; 3]> {
 }
 
 fn reduces_depth(room: &Room) -> bool {
-    room.set().meta().unwrap().settings.get("reduce_depth").unwrap().unwrap_or(false)
+    room.set().meta().settings.get("reduce_depth").unwrap().unwrap_or(false)
 }
 
 #[test]

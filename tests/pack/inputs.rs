@@ -144,7 +144,7 @@ fn segments_are_on_the_clock_of_a_player() {
     }
     let list = bench.write("list.csv", list);
     let set = bench.packed(&list, &["--all"]);
-    assert!(!set.meta().unwrap().settings.contains("segment_clock"), "bytes without segments stay the same");
+    assert!(!set.meta().settings.contains("segment_clock"), "bytes without segments stay the same");
     for (clip, (name, times)) in set.clips().zip(&expected) {
         let clip = clip.unwrap();
         assert_eq!((&*clip.source().unwrap(), indexes(&clip)), (*name, vec![5, 6, 7]));
@@ -158,7 +158,7 @@ fn segments_are_on_the_clock_of_a_player() {
     let list = bench.write("first.csv", format!("path,start,end\n{all}"));
     for more in [&[][..], &["--no-isolate"]] {
         let set = bench.packed(&list, &[&["--all", "--segments", "first-frame"], more].concat());
-        assert_eq!(set.meta().unwrap().settings.get("segments").unwrap(), Some("first-frame".to_string()));
+        assert_eq!(set.meta().settings.get("segments").unwrap(), Some("first-frame".to_string()));
         set.clips().for_each(|clip| assert_eq!(indexes(&clip.unwrap()), [5, 6, 7]));
     }
     // What a player shows at 2.5 s in a file whose picture begins after 2 s.
@@ -262,7 +262,7 @@ fn frames_by_rate_step_and_key_mark() {
         vidrec::sampler::uniform(n.div_ceil(2), 3).iter().map(|i| i * 2).collect::<Vec<_>>()
     );
 
-    let settings = json!(Dataset::open(bench.path("set")).unwrap().meta().unwrap().settings);
+    let settings = json!(Dataset::open(bench.path("set")).unwrap().meta().settings);
     assert_eq!((&settings["frames"], &settings["max_frames"]), (&"every:2".into(), &3.into()));
     for bad in [
         &["--fps", "0"][..],
@@ -286,7 +286,7 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     let report = bench.report(3, bench.path("videos"), &[&args[..], &["--draws", "3"]].concat());
     assert_eq!((&report["clips"], &report["failed"]), (&9.into(), &1.into()), "a group fails as one");
     let set = Dataset::open(bench.path("set")).unwrap();
-    assert_eq!((set.draws(), set.meta().unwrap().draws), (3, Some(3)));
+    assert_eq!((set.draws(), set.meta().draws), (3, Some(3)));
     let mut all = Vec::new();
     for clip in set.clips() {
         let clip = clip.unwrap();

@@ -79,7 +79,7 @@ fn sound_in_flac_is_the_same_sound_in_fewer_bytes() {
         assert_eq!((flac.0, raw.0), (TrackCoding::Flac, TrackCoding::Raw));
         assert!(flac.2 == raw.2 && flac.1 < raw.1 * 3 / 4, "{audio}: {} of {} bytes", flac.1, raw.1);
     }
-    let settings = Dataset::open(videos.path("set")).unwrap().meta().unwrap().settings.to_string();
+    let settings = Dataset::open(videos.path("set")).unwrap().meta().settings.to_string();
     assert!(settings.contains(r#""audio":"44100:stereo:raw""#), "{settings}");
 }
 

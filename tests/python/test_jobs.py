@@ -1,5 +1,6 @@
 """Jobs from beginning to end: data that a program makes, a model that learns from it, and a run that is stopped and resumed."""
 import io
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import vidrec
 
 torch = pytest.importorskip("torch")
-RATE, HEIGHT, WIDTH = 10, 48, 64
+HEIGHT, WIDTH = 48, 64
 
 
 def simulate(seed):
@@ -21,64 +22,39 @@ def simulate(seed):
     frames = np.stack([np.dstack([255 * dot, 90 + 0 * dot, 30 + 0 * dot]) for dot in dots]).astype(np.uint8)
     box = np.concatenate([places - 0.02**0.5, places + 0.02**0.5], 1).clip(0, 1) * np.float32([WIDTH, HEIGHT, WIDTH, HEIGHT])
     tracks = {"place": places, "action": actions, "box": box}
-    return {"frames": frames, "label": int(places[-1, 0] > 0.5), "source": f"dot/{seed}", "times": np.arange(12) / RATE, "tracks": tracks}
-
-
-def pixels(batch):
-    return batch.frames.flatten(1)
-
-
-def places(batch):
-    """What a policy that chooses actions would be told."""
-    assert batch.tracks["action"].shape == (4, 3, 2)
-    return batch.tracks["place"].flatten(1)
+    return {"frames": frames, "label": int(places[-1, 0] > 0.5), "source": f"dot/{seed}", "times": np.arange(12) / 10, "tracks": tracks}
 
 
 def boxes(batch):
     """In the picture, whatever the crop: around what is red, give or take a pixel."""
-    found, red = batch.tracks["box"].flatten(0, 1), batch.frames[:, :, 0].flatten(0, 1) > 0.2
-    for (left, top, right, bottom), dot in zip(found[batch.track_masks["box"].flatten()], red[batch.track_masks["box"].flatten()]):
+    is_there = batch.track_masks["box"]
+    for (left, top, right, bottom), dot in zip(batch.tracks["box"][is_there], batch.frames[:, :, 0][is_there] > 0.2):
         y, x = dot.nonzero(as_tuple=True)
         assert not len(x) or (x.min() >= left - 1 and x.max() < right + 1 and y.min() >= top - 1 and y.max() < bottom + 1)
-    return found.view(4, 8) / 16
+    return batch.frames, batch.tracks["box"] / 16
 
 
-class Training:
-    """A tiny model, and the clips that it learns from."""
-
-    def __init__(self, data, inputs, targets, **options):
-        torch.manual_seed(0)
-        self.loader = vidrec.Loader(
-            data, batch_size=4, frames=vidrec.Run(2), dtype="float32", normalize=vidrec.Normalize(0.5, 0.5), shuffle=True, seed=3,
-            last="drop", **options,
-        )  # fmt: skip
-        self.inputs, self.targets, self.batches = inputs, targets, self.endless()
-        batch = self.loader.batch(0, 0)
-        sizes = inputs(batch).shape[1], targets(batch).shape[1]
-        self.model = torch.nn.Sequential(torch.nn.Linear(sizes[0], 16), torch.nn.Tanh(), torch.nn.Linear(16, sizes[1]))
-        self.optimizer = torch.optim.Adam(self.model.parameters(), 0.01)
-
-    def endless(self):
-        while True:
-            yield from self.loader
-
-    def step(self):
-        batch = next(self.batches)
-        loss = (self.model(self.inputs(batch)) - self.targets(batch)).square().mean()
-        self.optimizer.zero_grad()
+def train(data, sample, steps, saved=None, **options):
+    """The losses of a tiny model, and what it takes to go on: inputs and targets are what `sample` gives of a batch."""
+    torch.manual_seed(0)
+    options = {"batch_size": 4, "frames": vidrec.Run(2), "shuffle": True, "seed": 3, "last": "drop", **options}
+    loader = vidrec.Loader(data, dtype="float32", normalize=vidrec.Normalize(0.5, 0.5), **options)
+    inputs, targets = (part.flatten(1).shape[1] for part in sample(loader.batch(0, 0)))
+    model = torch.nn.Sequential(torch.nn.Linear(inputs, 16), torch.nn.Tanh(), torch.nn.Linear(16, targets))
+    parts = [model, torch.optim.Adam(model.parameters(), 0.01), loader]
+    for part, state in zip(parts, torch.load(io.BytesIO(saved)) if saved else ()):
+        part.load_state_dict(state)
+    losses, batches = [], itertools.chain.from_iterable(itertools.repeat(loader))
+    for _ in range(steps):
+        x, y = (part.flatten(1) for part in sample(next(batches)))
+        loss = (model(x) - y).square().mean()
+        parts[1].zero_grad()
         loss.backward()
-        self.optimizer.step()
-        return loss.item()
-
-    def save(self):
-        file = io.BytesIO()
-        torch.save([self.model.state_dict(), self.optimizer.state_dict(), self.loader.state_dict()], file)
-        return file.getvalue()
-
-    def load(self, saved):
-        for part, state in zip((self.model, self.optimizer, self.loader), torch.load(io.BytesIO(saved))):
-            part.load_state_dict(state)
-        return self
+        parts[1].step()
+        losses.append(loss.item())
+    file = io.BytesIO()
+    torch.save([part.state_dict() for part in parts], file)
+    return losses, file.getvalue()
 
 
 @pytest.fixture
@@ -89,22 +65,19 @@ def data(tmp_path):
     return tmp_path / "set"
 
 
-def learns_and_resumes(data, *job, **options):
-    whole = Training(data, *job, **options)
-    losses = [whole.step() for _ in range(30)]
+def learns_and_resumes(data, sample, **options):
+    losses, _ = train(data, sample, 30, **options)
     assert np.mean(losses[-6:]) < 0.7 * np.mean(losses[:6]), losses
-    stopped = Training(data, *job, **options)
-    assert [stopped.step() for _ in range(7)] == losses[:7]
     # In the middle of an epoch, and from the file alone.
-    resumed = Training(data, *job, **options).load(stopped.save())
-    assert [resumed.step() for _ in range(23)] == losses[7:]
+    first, saved = train(data, sample, 7, **options)
+    assert first + train(data, sample, 23, saved, **options)[0] == losses
 
 
 def test_a_simulator_is_written_and_learned_from(data):
-    tracks = {"place": vidrec.track(), "action": vidrec.track(steps=3, rate=RATE)}
-    learns_and_resumes(data, pixels, places, crop=vidrec.RandomResizedCrop(16, scale=(0.9, 1)), tracks=tracks)
+    crop = vidrec.RandomResizedCrop(16, scale=(0.9, 1))
+    learns_and_resumes(data, lambda batch: (batch.frames, batch.tracks["place"]), crop=crop, tracks={"place": vidrec.track()})
 
 
 def test_boxes_follow_random_crops(data):
     crop = vidrec.RandomResizedCrop(16, scale=(0.5, 1))
-    learns_and_resumes(data, pixels, boxes, crop=crop, flip=0.5, tracks={"box": vidrec.track(geometry="boxes")})
+    learns_and_resumes(data, boxes, crop=crop, flip=0.5, tracks={"box": vidrec.track(geometry="boxes")})

@@ -103,12 +103,22 @@ def url(serve, rig_path):
     return serve(rig_path.parent).url + "/rig"
 
 
+@pytest.fixture(scope="module")
+def grown_path(rig_path):
+    """The path of the data set after clips were appended."""
+    more, grown = rig_path.with_name("more"), rig_path.with_name("grown")
+    vidrec.subset(rig_path, more, clips=range(5))
+    shutil.copytree(rig_path, grown)
+    assert vidrec.merge([more], grown, append=True).clips == 5
+    return grown
+
+
 def loader_of(rig_path, url, features, **more):
     """A loader with these features."""
     options = {"frames": 4, "crop": vidrec.RandomResizedCrop(24), "seed": 3, "flip": 0.5}
     for name in features:
         options.update(FEATURES[name])
-    ds = vidrec.open(url if options.pop("is_remote", False) else rig_path)
+    ds = vidrec.open(url if options.pop("is_remote", False) else rig_path, clips=12)
     source = options.pop("source", lambda ds: ds)(ds)
     is_packed = options.pop("is_packed", False)
     options.update(more)
@@ -248,6 +258,17 @@ def test_features_give_every_rank_its_part_of_the_same_samples(rig_path, url, fe
         pytest.importorskip("warp")
     of_group = check_same if "a process of its own" in features else check
     of_group(lambda **more: loader_of(rig_path, url, features, **more))
+
+
+@pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")
+@pytest.mark.parametrize("features", GROUPS, ids=", ".join)
+def test_a_state_from_before_an_append_goes_on_with_the_same_samples(rig_path, grown_path, url, features):
+    batches = iter(old := loader_of(rig_path, url, features, batch_size=2))
+    next(batches)
+    state = old.state_dict()
+    resumed = loader_of(grown_path, url.replace("/rig", "/grown"), features, batch_size=2)
+    resumed.load_state_dict(state)
+    assert samples(resumed) == samples(batches) != []
 
 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")

@@ -180,9 +180,9 @@ impl DatasetJson {
         if has_added { VERSION_WITH_ADDED } else { u32::from(VERSION.0) }
     }
 
-    /// The same data set with more shards.
-    pub fn with_more(mut self, shards: Vec<ShardJson>) -> Self {
-        self.packed_from = None;
+    /// The same data set with more shards, and with the class names of the last.
+    pub fn with_more(mut self, shards: Vec<ShardJson>, classes: Vec<String>) -> Self {
+        (self.packed_from, self.classes) = (None, classes);
         for shard in &shards {
             self.clips += shard.clips;
             self.frames += shard.frames;

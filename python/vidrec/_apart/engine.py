@@ -58,7 +58,8 @@ class Engine:
         """Whether the process ended under a loop."""
         return self._other is not None and not self._other.is_alive()
 
-    def serve_device(self, room: int) -> None:
+    def serve_device(self, room: int, allocate: Any = None) -> None:
+        # The other process has no memory of this one, so batches come in memory of its own.
         self._room = room
 
     def device_has(self, batch: SentBatch) -> None:

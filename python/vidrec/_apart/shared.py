@@ -19,8 +19,7 @@ class SentBatch:
         self.number, self.facts, self.params = number, batch.facts, batch.params
         # None where the samples are in a slot.
         self.samples: Any = None if batch.samples is None else np.asarray(batch.samples)
-        plan, others = batch.plan, batch.others
-        self.plan = None if plan is None else (np.asarray(plan[0]), *plan[1:])
+        self.plan, others = batch.plan, batch.others
         self.others = None if others is None else (others[0], np.asarray(others[1]))
         self._sources: Any
         try:

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::dataset::listing::ShardFiles;
-use crate::dataset::shard::LazyShard;
+use crate::dataset::listing::Listing;
+use crate::dataset::shard::{LazyShard, are_extended, open_all, open_ends};
 use crate::dataset::{Clip, FailedSource, Io, Leftover, OpenOptions, Shard, Source, listing, track_file};
 use crate::store::disk::folder_of;
 use crate::store::disk::regular_file::{Links, advise, open_regular};
@@ -44,6 +44,8 @@ pub struct Dataset(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     shards: Vec<Arc<LazyShard>>,
+    /// Settings and provenance of the first shard, with all class names.
+    meta: Arc<Meta>,
     /// Ordinal of each shard's first clip, followed by the number of clips.
     starts: Vec<u64>,
     /// The number of frames before each shard, followed by the number of frames of all shards.
@@ -73,16 +75,13 @@ pub(super) fn torn_group(clips: &[u64], draws: u64) -> Option<u64> {
 
 impl Inner {
     /// Joins shards.
-    fn new(shards: Vec<Arc<LazyShard>>) -> Result<Self> {
-        if shards.is_empty() {
-            return Err(Error::usage("there are no shards to open"));
-        }
+    fn new(shards: Vec<Arc<LazyShard>>, meta: Arc<Meta>) -> Self {
         let (mut starts, mut frame_starts) = (vec![0], vec![0]);
         for shard in &shards {
             starts.push(starts.last().unwrap_or(&0) + shard.json().clips);
             frame_starts.push(frame_starts.last().unwrap_or(&0) + shard.json().frames);
         }
-        Ok(Inner { shards, starts, frame_starts, chosen: None })
+        Inner { shards, meta, starts, frame_starts, chosen: None }
     }
 
     /// Checks that the tracks of the shards can be in one data set. The track files of remote shards are opened when they
@@ -155,20 +154,34 @@ impl Dataset {
     ///
     /// See [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
-        let source = Source::of(path.as_ref(), &options.into())?;
+        let options = options.into();
+        let source = Source::of(path.as_ref(), &options)?;
         let path = source.pinned(path.as_ref())?;
-        source.twice(|| listing::with_shards(&path, &source, |files| Self::open_files(files, &source)))
+        source.twice(|| listing::with_shards(&path, &source, |found| Self::open_files(found, options.clips, &source)))
     }
 
-    pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
-        let mut shards: Vec<Arc<LazyShard>> = Vec::with_capacity(files.len());
-        for files in files {
-            shards.push(Arc::new(LazyShard::new(files, source, shards.first().cloned())?));
-        }
-        let inner = Inner::new(shards)?;
-        inner.shards[0].open()?;
+    /// Opens the first `clips` clips, or all.
+    pub(crate) fn open_files(found: &Listing, clips: Option<u64>, source: &Source) -> Result<Self> {
+        let files = found.with_first(clips);
+        let shards = match (source, &found.json) {
+            (Source::Remote(_), Some((_, json))) => open_ends(files, &json.classes, source)?,
+            _ => open_all(files, source)?,
+        };
+        let mut open = shards.iter().filter_map(|slot| slot.opened());
+        let first = open.next().ok_or_else(|| Error::internal("no shard is open"))?;
+        let classes = open.next_back().unwrap_or(first).index.meta.classes.clone();
+        let meta = Arc::new(Meta { classes, ..first.index.meta.clone() });
+        let inner = Inner::new(shards, meta);
         inner.prove_tracks()?;
-        Ok(Dataset(Arc::new(inner)))
+        let set = Dataset(Arc::new(inner));
+        match clips.filter(|&clips| clips != set.len()) {
+            None => Ok(set),
+            Some(clips) if (1..set.len()).contains(&clips) => set.select(0..clips),
+            Some(clips) => {
+                let e = Error::usage("the data set does not have this number of clips").file(set.first_file());
+                Err(e.expected(format!("1 to {}", set.len())).found(clips))
+            }
+        }
     }
 
     /// Returns what interrupted writes left in the folder of this data set.
@@ -204,7 +217,8 @@ impl Dataset {
     /// The files are shared and nothing is copied. The entries of the selected clips are read once, to count frames.
     ///
     /// Clip `i` of the result is clip `clips[i]` of this data set. Methods about files ([`to_json`](Self::to_json),
-    /// [`record_files`](Self::record_files)) still describe all files.
+    /// [`record_files`](Self::record_files)) still describe all files, unless the clips are the first ones up to the end of a
+    /// shard. Those have the [fingerprint](Self::fingerprint) that the data set had before the other shards were appended.
     ///
     /// ```no_run
     /// let train = vidrec::Dataset::open("train")?;
@@ -231,10 +245,11 @@ impl Dataset {
         let draws = self.0.draws();
         let draws = if torn_group(&chosen, draws.into()).is_none() { draws } else { 1 };
         let frames_per_clip = (least == most).then_some(most);
+        let (count, is_first) = (chosen.len() as u64, chosen.iter().copied().eq(0..chosen.len() as u64));
         let chosen = Some(ClipSubset { clips: chosen, frame_count, frames_per_clip, draws });
-        let Inner { shards, starts, frame_starts, .. } = &*self.0;
-        let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, chosen })))
+        let Inner { shards, meta, starts, .. } = &*self.0;
+        let end = starts.iter().position(|&end| is_first && end > 0 && end == count).unwrap_or(shards.len());
+        Ok(Dataset(Arc::new(Inner { chosen, ..Inner::new(shards[..end].to_vec(), meta.clone()) })))
     }
 
     /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
@@ -242,13 +257,18 @@ impl Dataset {
     /// # Errors
     ///
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `parts` is empty;
-    /// [`Format`](vidrec_format::error::ErrorKind::Format) if the data sets do not have the same class names, or an
-    /// entry is damaged.
+    /// [`Format`](vidrec_format::error::ErrorKind::Format) if the class names of a data set are not those of the others, or the
+    /// first of them, or if an entry is damaged.
     pub fn concat(parts: &[Dataset]) -> Result<Self> {
-        for two in parts.windows(2) {
-            two[1].shard(0)?.prove_kind(two[0].shard(0)?)?;
+        let first = parts.first().ok_or_else(|| Error::usage("there are no data sets to join"))?;
+        // The longest list has all names.
+        let most = parts.iter().max_by_key(|part| part.classes().len()).unwrap_or(first);
+        if let Some(other) = parts.iter().find(|part| !are_extended(part.classes(), most.classes())) {
+            let e = Error::format("dataset-classes", "the data sets do not have the same class names");
+            return Err(e.file(other.first_file()).expected(format!("those of {}", most.first_file().display())));
         }
-        let whole = Dataset::concat_of_any_classes(parts)?;
+        let meta = Meta { classes: most.classes().to_vec(), ..first.meta().clone() };
+        let whole = Dataset::joined(parts, Arc::new(meta))?;
         whole.0.prove_tracks()?;
         Ok(whole)
     }
@@ -256,8 +276,13 @@ impl Dataset {
     /// Like [`concat`](Self::concat), for data sets that may differ in their class names and tracks. [`classes`](Self::classes)
     /// and [`meta`](Self::meta) return those of the first data set.
     pub(crate) fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
+        let first = parts.first().ok_or_else(|| Error::usage("there are no data sets to join"))?;
+        Dataset::joined(parts, first.0.meta.clone())
+    }
+
+    fn joined(parts: &[Dataset], meta: Arc<Meta>) -> Result<Self> {
         let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
-        let whole = Dataset(Arc::new(Inner::new(shards)?));
+        let whole = Dataset(Arc::new(Inner::new(shards, meta)));
         if parts.iter().all(|part| part.0.chosen.is_none()) {
             return Ok(whole);
         }
@@ -297,7 +322,7 @@ impl Dataset {
 
     /// Class names by label; empty if labels are plain integers or absent.
     pub fn classes(&self) -> &[String] {
-        self.meta().map_or(&[], |m| &m.classes)
+        &self.meta().classes
     }
 
     /// Returns the tracks that clips can have, by name. For a remote data set, this opens all shards.
@@ -327,9 +352,9 @@ impl Dataset {
         Ok(tracks)
     }
 
-    /// Settings and provenance of the first shard.
-    pub fn meta(&self) -> Option<&Meta> {
-        self.0.shards.first().and_then(|slot| slot.opened()).map(|shard| &shard.index.meta)
+    /// Settings and provenance of the first shard, with all class names.
+    pub fn meta(&self) -> &Meta {
+        &self.0.meta
     }
 
     /// The number K of consecutive clips that are draws of one video: clips `i K` to `i K + K - 1`. It is 1 if there is
@@ -342,10 +367,10 @@ impl Dataset {
     /// Returns what `dataset.json` should contain according to the indexes: everything except `failures`.
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(|slot| slot.json().clone()).collect();
-        let (none, mut seen) = (Meta::default(), HashSet::new());
+        let mut seen = HashSet::new();
         let added = self.0.shards.iter().flat_map(|slot| &slot.files.added).map(|clips| &clips.listed);
         let added = added.filter(|file| seen.insert(&file.file)).cloned();
-        DatasetJson::new(self.meta().unwrap_or(&none), shards).with_added_files(added)
+        DatasetJson::new(self.meta(), shards).with_added_files(added)
     }
 
     /// Paths of the record files, in order of the clips.
@@ -397,11 +422,22 @@ impl Dataset {
 
     /// Returns a few bytes that identify this data set: see [`Fingerprint`].
     pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint_of_first(self.len())
+    }
+
+    /// The fingerprint of the first `clips` clips, or of all if there are fewer.
+    pub(crate) fn fingerprint_of_first(&self, clips: u64) -> Fingerprint {
+        let clips = clips.min(self.len());
+        let stored = || (0..clips).map(|clip| self.stored_ordinal(clip));
+        let is_first = self.0.chosen.is_none() || stored().eq(0..clips);
+        let end = if is_first { clips } else { stored().max().map_or(0, |last| last + 1) };
+        let shards = self.0.starts.partition_point(|&start| start < end);
         let mut digest = Sha256::new();
-        self.0.shards.iter().for_each(|slot| digest.update(slot.sha256()));
-        let chosen = self.0.chosen.iter().flat_map(|chosen| &chosen.clips);
-        chosen.for_each(|clip| digest.update(clip.to_le_bytes()));
-        Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
+        self.0.shards[..shards].iter().for_each(|slot| digest.update(slot.sha256()));
+        if !(is_first && self.0.starts[shards] == clips) {
+            stored().for_each(|clip| digest.update(clip.to_le_bytes()));
+        }
+        Fingerprint { clips, digest: data_binding::hex(&digest.finalize()) }
     }
 
     /// The number of frames in all shards, and a digest of their record files. A selection has the same values as its
@@ -569,8 +605,9 @@ impl Dataset {
 pub struct Fingerprint {
     /// Number of clips.
     pub clips: u64,
-    /// SHA-256, in hexadecimal, of the concatenated SHA-256 digests of the record files. If clips were selected, their
-    /// ordinals in those files follow, each as 64 bits with the lowest byte first.
+    /// SHA-256, in hexadecimal, of the concatenated SHA-256 digests of the record files, up to the last that has a clip of the
+    /// data set. Unless these clips are all of those files in their order, their ordinals follow, each as 64 bits with the
+    /// lowest byte first.
     pub digest: String,
 }
 

@@ -40,6 +40,19 @@ pub(crate) struct Listing {
     pub json: Option<(PathBuf, DatasetJson)>,
 }
 
+impl Listing {
+    /// The shards that hold the first `clips` clips, or all.
+    pub fn with_first(&self, clips: Option<u64>) -> &[ShardFiles] {
+        let mut end = 0u64;
+        let holds_all = |files: &ShardFiles| {
+            end = end.saturating_add(files.listed.as_ref().map_or(u64::MAX, |listed| listed.clips));
+            clips.is_some_and(|clips| end >= clips)
+        };
+        let last = self.shards.iter().position(holds_all);
+        &self.shards[..last.map_or(self.shards.len(), |last| last + 1)]
+    }
+}
+
 /// Finds the shards of a data set's folder, a `.rec`, a `.vidx` or a `dataset.json`.
 pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     let is_local = matches!(source, Source::Local(_));
@@ -65,14 +78,14 @@ const REPLACED_TWICE: u32 = 2;
 
 /// Finds the shards, and calls `work` with them. If that fails because the data set was replaced meanwhile, so that
 /// its files are gone, it tries again with the new files.
-pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[ShardFiles]) -> Result<T>) -> Result<T> {
+pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&Listing) -> Result<T>) -> Result<T> {
     let mut tries = 0;
     loop {
         let found = find(path, source)?;
         let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
         let is_replaced =
             |then: &(PathBuf, DatasetJson)| may_be || read(&then.0, source).is_ok_and(|now| now != then.1);
-        match work(&found.shards) {
+        match work(&found) {
             Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && found.json.iter().any(is_replaced) => {
                 tries += 1;
             }

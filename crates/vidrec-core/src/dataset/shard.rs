@@ -119,14 +119,14 @@ impl Shard {
         prove_binding(&*self.records, &self.index.binding, edges, faults).map_err(|e| e.file(&self.record_path))
     }
 
-    /// Checks that this shard can be in a data set with `first`.
-    pub fn prove_kind(&self, first: &Shard) -> Result<()> {
-        if self.index.meta.classes == first.index.meta.classes {
+    /// Checks that this shard can come after `earlier` in a data set: its class names begin with those of that shard.
+    pub fn prove_follows(&self, earlier: &Shard) -> Result<()> {
+        if are_extended(&earlier.index.meta.classes, &self.index.meta.classes) {
             return Ok(());
         }
-        Err(Error::format("dataset-classes", "the shards do not have the same class names")
+        Err(Error::format("dataset-classes", "the class names do not begin with those of an earlier shard")
             .file(&self.index_path)
-            .expected(format!("those of {}", first.index_path.display())))
+            .expected(format!("those of {}, and then new ones", earlier.index_path.display())))
     }
 
     /// The files with tracks of its clips, the newest first, and the ordinal in each of the shard's first clip.
@@ -267,6 +267,47 @@ impl Shard {
     }
 }
 
+/// Whether the class names of a shard can come before those of a later one: they are the first of these. Labels that are
+/// plain integers never get names.
+pub(crate) fn are_extended(earlier: &[String], later: &[String]) -> bool {
+    later.starts_with(earlier) && earlier.is_empty() == later.is_empty()
+}
+
+/// Opens the shards of a local data set.
+pub(crate) fn open_all(files: &[ShardFiles], source: &Source) -> Result<Vec<Arc<LazyShard>>> {
+    let mut shards: Vec<Arc<LazyShard>> = Vec::with_capacity(files.len());
+    for files in files {
+        let neighbors = Neighbors { earlier: shards.last().cloned(), later: None };
+        shards.push(Arc::new(LazyShard::new(files, source, neighbors)?));
+    }
+    Ok(shards)
+}
+
+/// Opens the first shard of a remote data set, and the last if it has more class names: if `dataset.json` lists other
+/// `classes` than those of the first. The others are opened when they are used.
+pub(crate) fn open_ends(files: &[ShardFiles], classes: &[String], source: &Source) -> Result<Vec<Arc<LazyShard>>> {
+    let new = |files: &ShardFiles, earlier: &Arc<LazyShard>, later: Option<&Arc<LazyShard>>| {
+        let neighbors = Neighbors { earlier: Some(earlier.clone()), later: later.cloned() };
+        LazyShard::new(files, source, neighbors).map(Arc::new)
+    };
+    let Some((first, rest)) = files.split_first() else { return Ok(Vec::new()) };
+    let first = Arc::new(LazyShard::new(first, source, Neighbors::default())?);
+    let is_grown = first.open()?.index.meta.classes != classes;
+    let Some((last, between)) = rest.split_last() else { return Ok(vec![first]) };
+    let last = new(last, &first, Some(&first).filter(|_| !is_grown))?;
+    let most = if is_grown { &last } else { &first };
+    most.open()?;
+    let between = between.iter().map(|files| new(files, &first, Some(most))).collect::<Result<Vec<_>>>()?;
+    Ok([vec![first.clone()], between, vec![last.clone()]].concat())
+}
+
+/// The open shards between which a shard stands, as far as its class names go.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Neighbors {
+    pub earlier: Option<Arc<LazyShard>>,
+    pub later: Option<Arc<LazyShard>>,
+}
+
 /// A shard of a data set. A remote shard is opened when it is first used, because opening takes several requests.
 /// Until then, `dataset.json` says enough to count clips. Opening proves that the shard matches it.
 #[derive(Debug)]
@@ -275,20 +316,21 @@ pub(crate) struct LazyShard {
     pub source: Source,
     /// The description of the shard before it is opened.
     listed: ShardJson,
-    /// The first shard of the data set, which has the same class names.
-    first: Option<Arc<LazyShard>>,
+    neighbors: Neighbors,
     shard: OnceLock<Shard>,
 }
 
 impl LazyShard {
     /// Opens a shard, unless it is remote and listed.
-    pub fn new(files: &ShardFiles, source: &Source, first: Option<Arc<LazyShard>>) -> Result<Self> {
+    pub fn new(files: &ShardFiles, source: &Source, neighbors: Neighbors) -> Result<Self> {
         let (files, source) = (files.clone(), source.clone());
         if let (Some(listed), Source::Remote(_)) = (files.listed.clone(), &source) {
-            return Ok(LazyShard { files, source, listed, first, shard: OnceLock::new() });
+            return Ok(LazyShard { files, source, listed, neighbors, shard: OnceLock::new() });
         }
-        let opened = Self::open_now(&files, &source, first.as_ref())?;
-        Ok(LazyShard { files, source, listed: opened.json.clone(), first, shard: opened.into() })
+        let opened = Self::open_now(&files, &source, &neighbors)?;
+        // No shard keeps the one before, which would keep the one before that.
+        let (listed, neighbors) = (opened.json.clone(), Neighbors::default());
+        Ok(LazyShard { files, source, listed, neighbors, shard: opened.into() })
     }
 
     /// The open shard.
@@ -296,19 +338,20 @@ impl LazyShard {
         if let Some(shard) = self.shard.get() {
             return Ok(shard);
         }
-        let shard = Self::open_now(&self.files, &self.source, self.first.as_ref())?;
+        let shard = Self::open_now(&self.files, &self.source, &self.neighbors)?;
         // Another thread may have opened it, too. Either result will do.
         Ok(self.shard.get_or_init(|| shard))
     }
 
     /// Opens a shard. A remote one that proves wrong is opened once more, because its bytes may have been damaged on the
     /// way. An error about damage has hints to repair.
-    fn open_now(files: &ShardFiles, source: &Source, first: Option<&Arc<LazyShard>>) -> Result<Shard> {
+    fn open_now(files: &ShardFiles, source: &Source, neighbors: &Neighbors) -> Result<Shard> {
         let shard = source.twice(|| Shard::open(files, source)).map_err(|e| match e.kind() {
             ErrorKind::Format if e.hints().is_empty() => e.hint(Hint::Verify).hint(Hint::Repair),
             _ => e,
         })?;
-        first.map_or(Ok(()), |first| shard.prove_kind(first.open()?))?;
+        neighbors.earlier.as_ref().map_or(Ok(()), |earlier| shard.prove_follows(earlier.open()?))?;
+        neighbors.later.as_ref().map_or(Ok(()), |later| later.open()?.prove_follows(&shard))?;
         Ok(shard)
     }
 

@@ -29,6 +29,9 @@ pub struct OpenOptions {
     pub io: Io,
     /// Options for reading remote files.
     pub storage: Storage,
+    /// The number of clips, from the first on. Default `None`: all. With the number that a data set had before more clips were
+    /// appended, it is the data set as it was: with the same order of samples, the same class names, and the states of loaders.
+    pub clips: Option<u64>,
 }
 
 impl From<Io> for OpenOptions {

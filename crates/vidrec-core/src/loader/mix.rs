@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::options::{OwnOptions, ResolvedOptions, best_order};
+use super::state::{LoaderState, MixState, SourceState};
 use crate::dataset::edit::joined_classes;
 use crate::dataset::{Clip, Dataset};
 use vidrec_format::error::{Error, Hint, Result};
+use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::order::{Mixed, Order, Shares, SourceOrder};
 
 /// The number of blocks of a remote source whose samples are mixed. It is lower than for a single remote data set,
@@ -173,22 +175,63 @@ impl Mix {
         Ok((source as u32, new.copied().ok_or_else(|| self.named(e()))?.into()))
     }
 
-    /// The order of samples. `samples` has the number of samples of each source, and `resumed` the order of each
-    /// source in the run that is resumed. They are kept if no order is asked for, even if the sources have moved.
-    pub(super) fn order(
+    /// What a state says of the sources. `samples` has the number of samples of each. The sources of a run that is resumed keep
+    /// their orders if no order is asked for, even if they have moved.
+    ///
+    /// # Errors
+    ///
+    /// The first sources are not those of the `resumed` run, or the window is not.
+    pub(super) fn source_states(
         &self,
         samples: &[u64],
+        order: &Order,
+        resumed: Option<&MixState>,
+    ) -> Result<Vec<SourceState>> {
+        let kept = resumed.filter(|_| *order == Order::Sequential).map_or(&[][..], |state| &state.sources);
+        let mut states = Vec::with_capacity(self.sets.len());
+        for (at, set) in self.sets.iter().enumerate() {
+            let order = kept.get(at).map_or_else(|| source_order(set, order), |kept| Ok(kept.order))?;
+            let own = match self.own[at] == OwnOptions::default() {
+                true => JsonObject::default(),
+                false => JsonObject::of(&self.own[at])?,
+            };
+            let (name, dataset) = (self.names()[at].clone(), set.fingerprint());
+            states.push(SourceState { name, samples: samples[at], order, own, dataset });
+        }
+        resumed.map_or(Ok(()), |state| state.check(self.shares.window(), &states, &self.sets))?;
+        Ok(states)
+    }
+
+    /// The order of samples of these sources. In a run that is `resumed`, the shares up to its place are those of its state, and
+    /// so is the length of an epoch if the mix does not say it. Returns also a warning if the shares then change, although the
+    /// schedule does not say so.
+    pub(super) fn order(
+        &self,
+        sources: &[SourceState],
         options: &ResolvedOptions,
-        resumed: Option<Vec<SourceOrder>>,
-    ) -> Result<Mixed> {
-        let order = &options.order;
-        let own = |set: &Dataset| source_order(set, order);
-        let own = self.sets.iter().map(own).collect::<Result<Vec<_>>>()?;
-        let kept = resumed.filter(|kept| *order == Order::Sequential && kept.len() == own.len());
-        let sources = samples.iter().copied().zip(kept.unwrap_or(own)).collect();
-        let all = samples.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
-        let samples_per_epoch = self.samples_per_epoch.unwrap_or(all).max(1);
-        Mixed::new(self.shares.clone(), sources, samples_per_epoch, options.seed)
+        resumed: Option<&LoaderState>,
+    ) -> Result<(Mixed, Option<String>)> {
+        let all = sources.iter().fold(0u64, |sum, source| sum.saturating_add(source.samples));
+        let before = resumed.map(|state| state.samples);
+        let samples_per_epoch = self.samples_per_epoch.or(before).unwrap_or(all).max(1);
+        let (mut shares, mut change) = (self.shares.clone(), None);
+        if let Some((state, mix)) = resumed.and_then(|state| Some((state, state.mix.as_ref()?))) {
+            let sample = shares_end(samples_per_epoch, (state.epoch, state.consumed), options.divides());
+            shares = shares.resumed(&mix.shares, sample)?;
+            change = self.change(&shares, sample);
+        }
+        let sources = sources.iter().map(|source| (source.samples, source.order)).collect();
+        Ok((Mixed::new(shares, sources, samples_per_epoch, options.seed)?, change))
+    }
+
+    fn change(&self, shares: &Shares, sample: u64) -> Option<String> {
+        let (_, units) = shares.before(sample.saturating_add(1)).last()?;
+        let all = units.iter().sum::<u64>() as f64;
+        let share = |(name, units): (&String, &u64)| format!("{name} {:.3}", *units as f64 / all);
+        let shares_now: Vec<String> = self.names().iter().zip(units).map(share).collect();
+        let is_new = shares.change_at(sample) && !self.shares.change_at(sample);
+        is_new
+            .then(|| format!("the mix has other shares than before from sample {sample} on: {}", shares_now.join(", ")))
     }
 
     /// The number of samples of each source, with its name and the length of a round.
@@ -205,6 +248,13 @@ impl Mix {
             None => e,
         }
     }
+}
+
+/// The sample up to which shares are decided at a place of an epoch, counted over all epochs. If clips are divided into buckets,
+/// that is the end of an epoch in progress, because its first batches may have its last samples.
+pub(super) fn shares_end(samples_per_epoch: u64, (epoch, consumed): (u64, u64), divides: bool) -> u64 {
+    let consumed = if divides && consumed > 0 { samples_per_epoch } else { consumed };
+    epoch.saturating_mul(samples_per_epoch).saturating_add(consumed)
 }
 
 fn shares(window: u32, weights: Vec<(String, f64)>, mut schedule: Vec<(u64, Vec<(String, f64)>)>) -> Result<Shares> {

@@ -40,7 +40,7 @@ pub use options::{
     LoaderOptions, Missing, Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, ShortClips, SmartResize, Start,
     TrackAnchor, TrackHow, TrackNormalize, TrackScaling, TrackWindow, WindowPad,
 };
-pub use state::LoaderState;
+pub use state::{LoaderState, MixState, SourceState};
 
 #[cfg(test)]
 mod tests {

@@ -109,7 +109,7 @@ impl PackedSet {
                 .help("use the same inputs, or pack everything again")
                 .hint(Hint::Overwrite)
         };
-        let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
+        let draws = u64::from(set.meta().draws.unwrap_or(1));
         let mut clips = 0u64;
         for (place, job) in (0..).zip(&plan.jobs) {
             let is_stored = match failures.get(&place) {

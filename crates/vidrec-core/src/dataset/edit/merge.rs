@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use super::in_place::InPlace;
 use super::meta::joined_classes;
 use super::plan::{self, EditOptions, EditReport, OutputPlan};
+use crate::dataset::Dataset;
 use crate::dataset::writer::Writer;
-use crate::dataset::{Dataset, Io, Source, listing, writer};
 use crate::progress::{Counter, ProgressFn};
-use vidrec_format::{DatasetJson, Error, Hint, Meta, Result, ShardJson};
+use vidrec_format::{Error, Hint, Meta, Result, ShardJson};
 
 /// Writes the clips of several data sets, one after the other, as one data set. An item of `progress` is a clip.
 ///
@@ -40,15 +41,17 @@ pub fn merge(
 /// note of the report says so. So a call that is repeated, such as after a kill, adds the clips once. To draw clips more
 /// often, use weights.
 ///
-/// Classes are matched by name, and the data set must know them already. The new shards become part of it in one
-/// step, when `dataset.json` is replaced. Until then, and after a crash, readers see the old data set.
+/// Classes are joined by name: those of the data set keep their labels, and new names get the next ones. The new shards become
+/// part of it in one step, when `dataset.json` is replaced. Until then, and after a crash, readers see the old data set.
 /// `options.overwrite` has no effect. The report is about what was added.
+///
+/// The data set as it was stays readable: [`OpenOptions::clips`](crate::dataset::OpenOptions::clips).
 ///
 /// # Errors
 ///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage): `to` is not a data set; a data set of `more` has a class that `to`
-/// does not have, has another number of draws, or is the same data set; another process writes there, or a pack was
-/// interrupted there. Otherwise as [`subset`](super::subset()).
+/// [`Usage`](vidrec_format::error::ErrorKind::Usage): `to` is not a data set; a data set of `more` has class names and `to` does
+/// not, or the other way round; one has another number of draws, or is the same data set; another process writes there, or a
+/// pack was interrupted there. Otherwise as [`subset`](super::subset()).
 pub fn append(
     to: impl AsRef<Path>,
     more: &[Dataset],
@@ -56,16 +59,13 @@ pub fn append(
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let to = to.as_ref();
-    let (lock, listing) = writer::lock_existing(to)?;
-    let old = Dataset::open(to)?;
+    let InPlace { lock, set: old, json: before } = InPlace::open(to)?;
     let all: Vec<Dataset> = std::iter::once(&old).chain(more).cloned().collect();
     let plan = plan(&all, 1)?;
     plan.refuse_output(to)?;
-    if let Some(new) = plan.meta.classes.get(old.classes().len()) {
-        return Err(Error::usage(format!("class \"{new}\" is new to the data set")).hint(Hint::Merge));
+    if old.classes().is_empty() != plan.meta.classes.is_empty() {
+        return Err(Error::usage("the data set has no class names, but another one has").file(to).hint(Hint::Merge));
     }
-    // The shards come from the indexes, so that the new list has what earlier versions did not list.
-    let before = DatasetJson { failures: listing::read(&listing, &Source::Local(Io::Map))?.failures, ..old.to_json() };
     let mut writer = Writer::extend(to, Meta { records: String::new(), ..plan.meta.clone() }, lock, before.clone())?;
     // In order of their names, so that the same clips make the same shards when the data set has them already.
     let mut tracks = all.iter().map(Dataset::tracks).collect::<Result<Vec<_>>>()?.concat();

@@ -17,7 +17,9 @@ pub fn joined_meta(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
     for set in sets {
         metas.extend(set.shards()?.into_iter().map(|shard| &shard.index.meta));
     }
-    Ok(merged_meta(&metas))
+    let (joined, note) = merged_meta(&metas);
+    let classes = sets.first().map_or_else(Vec::new, |set| set.classes().to_vec());
+    Ok((Meta { classes, ..joined }, note))
 }
 
 /// Joins metas: their common settings, the differences under [`MERGED`], and a note on the differences.

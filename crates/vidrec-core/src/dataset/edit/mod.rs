@@ -1,4 +1,4 @@
-//! New data sets out of old ones: merge, append, split, subset, with other labels, attributes or shards. Tracks and
+//! New data sets out of old ones: merge, append, split, subset, remove, with other labels, attributes or shards. Tracks and
 //! attributes that a data set gets after it was packed: [`TrackAdder`].
 //!
 //! Each edit is a plan: the clips of which data sets, in which order, and with which descriptions. One module carries
@@ -30,9 +30,11 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+mod in_place;
 mod merge;
 mod meta;
 mod plan;
+mod remove;
 mod selection;
 mod split;
 mod subset;
@@ -45,6 +47,7 @@ pub(crate) use meta::merged_meta;
 pub use meta::{joined_classes, joined_meta};
 pub(crate) use plan::draws_per_video;
 pub use plan::{EditOptions, EditReport};
+pub use remove::remove;
 pub use selection::{ClipList, Selection, subset_clips};
 pub use split::{KeepTogether, RatioSplit, split, split_clips};
 pub use subset::{Change, Changes, Key, keys_by_clip, subset};

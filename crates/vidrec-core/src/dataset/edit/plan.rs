@@ -137,7 +137,7 @@ pub(crate) fn draws_per_video(meta: &Meta) -> u64 {
 fn draws_of(sets: &[Dataset]) -> Result<u64> {
     let mut draws = None;
     for set in sets {
-        let of_set = set.meta().map_or(1, draws_per_video);
+        let of_set = draws_per_video(set.meta());
         if u64::from(set.draws()) != of_set {
             let e = Error::usage("the clips are not whole groups of draws").file(set.first_file());
             return Err(e.expected(format!("the {of_set} draws of each video side by side")));
@@ -218,7 +218,8 @@ pub(super) fn publish(files: Staged, written: WriteReport, plan: &OutputPlan<'_>
     })
 }
 
-fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, align_clocks: bool) -> Result<()> {
+/// Copies a clip.
+pub(super) fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, align_clocks: bool) -> Result<()> {
     let read = clip.frames().map(|frame| frame.and_then(|frame| frame.check().map(|()| frame)));
     let read = read.collect::<Result<Vec<_>>>().map_err(advise_repair)?;
     let (begin, begin_ns) = if align_clocks { beginning(clip).map_err(advise_repair)? } else { (0, 0) };
@@ -235,7 +236,7 @@ fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, align_clocks: b
     read.iter().try_for_each(Frame::prove_still_there)
 }
 
-fn advise_repair(e: Error) -> Error {
+pub(super) fn advise_repair(e: Error) -> Error {
     if e.kind() == ErrorKind::Format { e.hint(Hint::Verify).hint(Hint::Repair) } else { e }
 }
 

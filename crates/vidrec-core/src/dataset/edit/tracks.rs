@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::dataset::writer::{
-    EncodedTrack, Track, TrackFileWriter, TrackTimes, TrackValues, lock_existing, numbered, replaceable,
-};
-use crate::dataset::{Clip, Dataset, Io, Source, listing};
+use super::in_place::InPlace;
+use crate::dataset::writer::{EncodedTrack, Track, TrackFileWriter, TrackTimes, TrackValues, numbered, replaceable};
+use crate::dataset::{Clip, Dataset};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::disk::FolderLock;
 use crate::store::disk::publication::Staged;
@@ -98,10 +97,8 @@ impl TrackAdder {
     /// there. Otherwise as [`Dataset::open`].
     pub fn open(path: impl AsRef<Path>, replace: bool) -> Result<Self> {
         let dir = path.as_ref().to_owned();
-        let (lock, listing) = lock_existing(&dir)?;
-        let set = Dataset::open(&dir)?;
-        let failures = listing::read(&listing, &Source::Local(Io::Map))?.failures;
-        let before = DatasetJson { failures, packed_from: None, ..set.to_json() };
+        let InPlace { lock, set, json } = InPlace::open(&dir)?;
+        let before = DatasetJson { packed_from: None, ..json };
         let taken = if replace { Vec::new() } else { set.tracks()? };
         let taken = taken.into_iter().map(|track| track.name).collect();
         let (schema, tracks, attributes, report) = (Schema::default(), None, None, TracksReport::default());

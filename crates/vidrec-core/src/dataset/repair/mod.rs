@@ -75,7 +75,9 @@ fn create(output: &Path, overwrite: bool, damaged: &Path, meta: &Meta) -> Result
 fn meta_of(shards: &[DamagedShard], listing: Option<&DatasetJson>, damage: &mut Vec<String>) -> Meta {
     let intact: Vec<&Meta> = shards.iter().filter_map(|shard| shard.meta.as_ref()).collect();
     if !intact.is_empty() {
-        return edit::merged_meta(&intact).0;
+        // The longest list of class names has those of all others.
+        let classes = intact.iter().map(|meta| &meta.classes).max_by_key(|classes| classes.len());
+        return Meta { classes: classes.cloned().unwrap_or_default(), ..edit::merged_meta(&intact).0 };
     }
     let listed = listing.and_then(|listing| Meta::from_json(&listing.to_bytes()).ok());
     let from = listed.as_ref().map_or("they are lost", |_| "those in dataset.json are used, which has no checksum");

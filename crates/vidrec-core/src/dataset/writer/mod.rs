@@ -11,7 +11,6 @@ mod writer;
 
 pub(crate) use files::{DigestedFile, TrackFileWriter, numbered};
 pub use index::{ClipInfo, FrameData};
-pub(crate) use publish::lock_existing;
 pub use publish::{
     describe_failures, lock, lock_with_leftovers, remove_leftovers, replaceable, stage_failures, there_already,
 };

@@ -1,7 +1,7 @@
 //! Decides which files a new data set replaces, locks its folder, and stages its list of failures.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -10,7 +10,6 @@ use crate::store::disk::publication::Replaced;
 use crate::store::disk::{
     AtomicFile, FolderLock, Temporary, folder, is_being_written, publication, remove_temporaries,
 };
-use crate::store::location::is_remote;
 use vidrec_format::data_binding::hex;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::{Error, FailuresJson, FileKind, FileName, Hint, Result, file_name};
@@ -79,25 +78,6 @@ pub fn lock(dir: &Path) -> Result<FolderLock> {
     let lock = lock_with_leftovers(dir)?;
     remove_leftovers(dir, |_| false)?;
     Ok(lock)
-}
-
-/// Locks the folder of a data set that is to change. Returns also the path of its `dataset.json`.
-///
-/// # Errors
-///
-/// [`Usage`](vidrec_format::error::ErrorKind::Usage) also if there is no data set, or if it is remote.
-pub(crate) fn lock_existing(dir: &Path) -> Result<(FolderLock, PathBuf)> {
-    if is_remote(dir) {
-        let e = Error::usage("vidrec changes data sets in local folders only").file(dir);
-        return Err(e.help(
-            "fetch it, change the copy, and push that with the option to overwrite (`vidrec push --overwrite`)",
-        ));
-    }
-    if !dir.is_dir() {
-        return Err(Error::io("open the data set", dir, std::io::ErrorKind::NotFound.into()));
-    }
-    let (lock, listing) = (lock(dir)?, dir.join(FILE_NAME));
-    if listing.is_file() { Ok((lock, listing)) } else { Err(listing::missing(dir)) }
 }
 
 /// Like [`lock`], but keeps what killed processes staged, for a writer that resumes with it.

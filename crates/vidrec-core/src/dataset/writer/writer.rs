@@ -247,7 +247,7 @@ impl Writer {
             left_behind: Vec::new(),
         };
         let json = match before {
-            Some(before) => before.with_more(new),
+            Some(before) => before.with_more(new, meta.classes.clone()),
             None => DatasetJson::new(&meta, new),
         };
         let files = finished.into_iter().flat_map(FinishedShard::named).collect();

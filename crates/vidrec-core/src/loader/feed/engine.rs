@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use serde_json::Value;
 
 use super::buckets::{BatchShape, Buckets};
 use super::device::Device;
@@ -16,14 +15,14 @@ use super::samples::{PlannedSample, Samples};
 use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::tracks::TrackReader;
 use super::worker::WorkerPool;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Fingerprint};
 use crate::loader::batch::Batch;
 use crate::loader::counters::{DecodedStats, LoaderStats};
 use crate::loader::decoded::DecodedFrames;
 use crate::loader::jpeg_batch::JpegBatch;
-use crate::loader::mix::{Mix, SourceCount};
-use crate::loader::options::{DecodedCache, LoaderOptions, OwnOptions, ResolvedOptions};
-use crate::loader::state::LoaderState;
+use crate::loader::mix::{Mix, SourceCount, shares_end};
+use crate::loader::options::{DecodedCache, LoaderOptions, ResolvedOptions};
+use crate::loader::state::{LoaderState, MixState, SourceState};
 use crate::store::remote::memory_for;
 use vidrec_format::error::{Error, Hint, Result};
 use vidrec_format::json_object::JsonObject;
@@ -148,11 +147,18 @@ impl Loader {
     }
 
     /// Creates a loader of a mix that resumes exactly where another one stood, even with another number of ranks
-    /// and in another epoch: see [`resume`](Self::resume). The weights may differ from there on, but not before.
+    /// and in another epoch: see [`resume`](Self::resume).
+    ///
+    /// The weights of the mix hold from the place of the state on; if they are others than before, a
+    /// [warning](Self::warnings) says so. Sources that the state does not have join there: each begins with the first sample of
+    /// its order, while all others go on exactly where they were. They come after the sources of the state, which keep their order and
+    /// may have other names. A source whose weight is 0 gives no more samples. An epoch stays as long as it was. If clips are divided into buckets, an epoch in progress ends with the weights
+    /// that it began with.
     ///
     /// # Errors
     ///
-    /// The errors of [`mix`](Self::mix), and a state of another mix, seed or length of epoch.
+    /// The errors of [`mix`](Self::mix), a state of a mix with other first sources, and a state of another seed or length of
+    /// epoch.
     pub fn resume_mix(mix: &Mix, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
         Loader::of(mix.dataset(), Some(mix), options, Some(state))
     }
@@ -171,9 +177,10 @@ impl Loader {
         if let Some(state) = resumed {
             let LoaderState { epoch, consumed, .. } = *state;
             let buckets = vec![0; engine.schedule.bucket_count()];
-            // In a mix, everything before that place must be the same.
-            state.check(&engine.state(RunPosition { epoch, consumed, buckets }))?;
-            engine.schedule.resume(RunPosition { epoch, consumed, buckets: state.buckets.clone() });
+            let start = RunPosition { epoch, consumed, buckets };
+            state.check(&engine.state(start.clone()), dataset)?;
+            let buckets = if consumed > 0 { state.buckets.clone() } else { start.buckets };
+            engine.schedule.resume(RunPosition { buckets, ..start });
         }
         // This is the last step that can fail, because a loader that is not created must leave nothing in memory.
         if let Some(DecodedCache { size, dir }) = &engine.options.decoded_cache {
@@ -299,8 +306,12 @@ pub(crate) struct Engine {
     pub decoded: Option<DecodedFrames>,
     /// The device that makes the pictures, if one does.
     pub device: OnceLock<Device>,
-    /// The options that decide what is in the batches, for states.
+    /// The options that decide what is in the batches, the data set and the sources of a mix, for states.
     deciding: JsonObject,
+    fingerprint: Fingerprint,
+    sources: Vec<SourceState>,
+    /// What a resumed run says of its mix.
+    pub(super) change: Option<String>,
     /// The first clip of a source, if its frames are smaller than the pictures.
     pub(super) enlarged: Option<EnlargedClip>,
     /// The counters, which all threads share.
@@ -316,10 +327,7 @@ impl Engine {
         resumed: Option<&LoaderState>,
     ) -> Result<Self> {
         let own = mix.map_or(&[][..], |mix| &mix.own);
-        let mut deciding = options.deciding()?;
-        if own.iter().any(|own| *own != OwnOptions::default()) {
-            deciding.insert("own", own)?;
-        }
+        let (mut deciding, fingerprint) = (options.deciding()?, dataset.fingerprint());
         let samples = options.each(own).into_iter().flatten().collect();
         let mut options = ResolvedOptions { samples, loader: options };
         let found = Episodes::find(dataset, mix, &options)?;
@@ -340,8 +348,12 @@ impl Engine {
             let clip = source.clips().next()?.ok()?;
             Some((clip.ordinal(), (clip.width(), clip.height()), own.enlarged(&clip)?))
         });
+        let (mut states, mut change) = (Vec::new(), None);
         if let Some(mix) = mix {
-            let order = mix.order(&samples.lens(), &options, resumed.and_then(|state| state.order("sources")))?;
+            let before = resumed.and_then(|state| state.mix.as_ref());
+            states = mix.source_states(&samples.lens(), &options.order, before)?;
+            let order;
+            (order, change) = mix.order(&states, &options, resumed)?;
             options.loader.order = Order::Mixed(Arc::new(order));
         }
         let (options, samples) = (Arc::new(options), Arc::new(samples));
@@ -350,9 +362,8 @@ impl Engine {
         let buckets = options.divides().then(|| Buckets::new(&specs)).transpose().map_err(named)?;
         let workers = WorkerPool::new(options.threads)?;
         let schedule = Schedule::new(&options, &samples, shape, buckets)?;
-        match &schedule.order {
-            Order::Mixed(mixed) => deciding.insert("sources", mixed.source_orders())?,
-            order => deciding.insert("order", order)?,
+        if mix.is_none() {
+            deciding.insert("order", &schedule.order)?;
         }
         let stats = LoaderStats {
             short_clips: samples.short,
@@ -375,6 +386,9 @@ impl Engine {
             decoded: None,
             device: OnceLock::new(),
             deciding,
+            fingerprint,
+            sources: states,
+            change,
             enlarged,
             counters: Mutex::new(stats),
             options,
@@ -465,17 +479,12 @@ impl Engine {
         named(self.mix.as_ref(), self.episodes.as_ref(), e)
     }
 
-    /// The options that decide what is in the batches. In a mix, the shares are those up to a position. If clips are
-    /// divided into buckets, they are those of the epoch, because the first batches may have its last samples.
-    fn deciding(&self, epoch: u64, consumed: u64) -> JsonObject {
-        let mut options = self.deciding.clone();
-        if let Order::Mixed(mixed) = &self.schedule.order {
-            let is_divided = self.schedule.bucket_count() > 0 && consumed > 0;
-            let consumed = if is_divided { mixed.samples_per_epoch() } else { consumed };
-            let shares = Value::String(mixed.describe(mixed.position(epoch, consumed)));
-            options.0.insert("shares".into(), shares);
-        }
-        options
+    /// The mix, with its shares up to a position.
+    fn mix_state(&self, epoch: u64, consumed: u64) -> Option<MixState> {
+        let Order::Mixed(mixed) = &self.schedule.order else { return None };
+        let end = shares_end(mixed.samples_per_epoch(), (epoch, consumed), self.options.divides());
+        let shares = mixed.shares().before(end).cloned().collect();
+        Some(MixState { window: mixed.shares().window(), shares, sources: self.sources.clone() })
     }
 
     /// The state after `batches` batches of `epoch`.
@@ -489,9 +498,10 @@ impl Engine {
             consumed,
             samples: self.schedule.positions,
             seed: self.options.seed,
-            options: self.deciding(epoch, consumed),
+            options: self.deciding.clone(),
             buckets,
-            dataset: self.specs.dataset.fingerprint(),
+            dataset: self.fingerprint.clone(),
+            mix: self.mix_state(epoch, consumed),
         }
     }
 }

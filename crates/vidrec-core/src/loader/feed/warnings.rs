@@ -7,7 +7,7 @@ use vidrec_format::sampler::order::LastBatch;
 
 impl Loader {
     /// Unexpected properties of the batches, one sentence each: clips that are shorter than a sample and what
-    /// happens to them, clips whose frames are enlarged, samples that are in no batch. Show them once.
+    /// happens to them, clips whose frames are enlarged, shares of a mix that change, samples that are in no batch. Show them once.
     pub fn warnings(&self) -> Vec<String> {
         let engine = &*self.engine;
         let mut warnings = Vec::new();
@@ -29,6 +29,7 @@ impl Loader {
             let sizes = format!("from {}x{} to {}x{} pixels", from.0, from.1, to.0, to.1);
             warnings.push(format!("the frames of clip {clip} are smaller than the pictures and are enlarged, {sizes}"));
         }
+        warnings.extend(engine.change.clone().filter(|_| is_first));
         warnings.extend(engine.left_out(engine.schedule.first_epoch()));
         if let Some(failure) = engine.specs.dataset.cache_failure() {
             warnings.push(format!("the cache does not store what the loader reads: {failure}"));

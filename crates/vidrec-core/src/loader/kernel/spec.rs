@@ -70,7 +70,7 @@ impl View {
     /// The matrix that takes a place `(x, y, 1)` in the frame to its place in a picture with `size` pixels. Places count from
     /// the top left corner, so that the center of the first pixel is at (0.5, 0.5).
     pub fn matrix(&self, size: (u32, u32)) -> [[f64; 3]; 3] {
-        let row = |span: &Span| (1.0 / span.scale, -span.start / span.scale);
+        let row = |span: &Span| (1.0 / span.scale, 0.0 - span.start / span.scale);
         let ((x, left), (y, top)) = (row(&self.x), row(&self.y));
         let (x, left) = if self.flip { (-x, f64::from(size.0) - left) } else { (x, left) };
         [[x, 0.0, left], [0.0, y, top], [0.0, 0.0, 1.0]]

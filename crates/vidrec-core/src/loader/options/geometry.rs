@@ -20,6 +20,15 @@ use vidrec_format::track::schema::{TrackSchema, TrackType};
 /// `f64` stays `f64`. The mask of boxes and points has the dimensions of the values without the last one, so each box and each
 /// point has its own.
 ///
+/// ```
+/// use vidrec::{CoordinateSize, Geometry, TrackWindow};
+///
+/// // The boxes count the pixels of the videos, of which the data set has smaller frames.
+/// let geometry = Some(Geometry::Boxes);
+/// let boxes = TrackWindow { geometry, size: Some(CoordinateSize::Source), ..TrackWindow::default() };
+/// # drop(boxes);
+/// ```
+///
 /// As a word (`Display`, serde): `boxes`, `points`, `mask`, `flow` or `intrinsics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]

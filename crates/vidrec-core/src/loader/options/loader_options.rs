@@ -234,7 +234,7 @@ impl LoaderOptions {
     /// Decides on the order, if that is left to the loader: the order of the run that this one resumes, if there is
     /// one, or else the one that is best for the data set.
     pub(crate) fn settle_order(&mut self, dataset: &Dataset, resumed: Option<&LoaderState>) {
-        let resumed = resumed.and_then(|state| state.order::<Order>("order"));
+        let resumed = resumed.and_then(LoaderState::order);
         if std::mem::take(&mut self.shuffle) {
             self.order = resumed.clone().unwrap_or_else(|| best_order(dataset));
         }

@@ -95,6 +95,11 @@ impl Mixed {
         Ok(Mixed { shares, sources: all, stretches, samples_per_epoch })
     }
 
+    /// The shares of the sources.
+    pub fn shares(&self) -> &Shares {
+        &self.shares
+    }
+
     /// The number of samples in an epoch.
     pub fn samples_per_epoch(&self) -> u64 {
         self.samples_per_epoch
@@ -154,11 +159,6 @@ impl Mixed {
         self.sources.iter().any(|source| matches!(source.order, SourceOrder::Blocks { .. }))
     }
 
-    /// The order of the samples of each source.
-    pub fn source_orders(&self) -> Vec<SourceOrder> {
-        self.sources.iter().map(|source| source.order).collect()
-    }
-
     /// Describes in words which sources the samples before a position are from.
     pub fn describe(&self, position: u64) -> String {
         let lengths: Vec<String> = self.rounds().map(|len| len.to_string()).collect();
@@ -189,6 +189,9 @@ fn stretches(shares: &Shares, seed: u64) -> Vec<Stretch> {
 
 /// The maximum length of a window.
 const MOST_WINDOW: u32 = 1 << 16;
+
+/// The maximum number of stretches of a run that is resumed. Each needs the memory of a window.
+const MOST_STRETCHES: usize = 1 << 14;
 
 /// The share of each source in a mix, and how it changes.
 ///
@@ -276,6 +279,65 @@ impl Shares {
         &self.stretches
     }
 
+    /// The stretches of equal shares that begin before sample `end`: the first sample of each, and the share of each source in
+    /// thousandths of a sample of a window.
+    pub fn before(&self, end: u64) -> impl Iterator<Item = &(u64, Vec<u64>)> {
+        self.stretches.iter().filter(move |(from, _)| *from == 0 || *from < end)
+    }
+
+    /// Whether other shares begin with this sample.
+    pub fn change_at(&self, sample: u64) -> bool {
+        self.stretches.iter().any(|(from, _)| *from == sample)
+    }
+
+    /// These shares for a run that had others [`before`](Self::before) a sample: those until then, and these from it on. Sources
+    /// that are new to the run are the last ones.
+    ///
+    /// If the shares stay as they were, their stretch goes on, so that it has the same sources at the same places.
+    ///
+    /// # Errors
+    ///
+    /// Those before are no shares of such a run: a stretch has more sources, or shares that are not of this window.
+    ///
+    /// ```
+    /// use vidrec::order::Shares;
+    ///
+    /// let run = Shares::new(10, &[(0, vec![("a", 0.7), ("b", 0.3)])])?;
+    /// let joined = Shares::new(10, &[(0, vec![("a", 0.5), ("b", 0.3), ("c", 0.2)])])?;
+    /// let before: Vec<_> = run.before(25).cloned().collect();
+    /// let resumed = joined.resumed(&before, 25)?;
+    /// assert_eq!(resumed.before(100).map(|(from, _)| *from).collect::<Vec<_>>(), [0, 25]);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    pub fn resumed(&self, before: &[(u64, Vec<u64>)], sample: u64) -> Result<Shares> {
+        if sample == 0 {
+            return Ok(self.clone());
+        }
+        let all = u64::from(self.window) * PARTS;
+        let is_sound = |(_, units): &(u64, Vec<u64>)| {
+            units.len() <= self.names.len() && units.iter().try_fold(0u64, |sum, &n| sum.checked_add(n)) == Some(all)
+        };
+        let begin_and_increase =
+            before.first().is_some_and(|(from, _)| *from == 0) && before.is_sorted_by(|a, b| a.0 < b.0);
+        if !begin_and_increase || !before.iter().all(is_sound) || before.len() > MOST_STRETCHES {
+            return Err(Error::usage("the shares in the saved state are not those of a run of this mix"));
+        }
+        let padded = |(from, units): &(u64, Vec<u64>)| {
+            let none = std::iter::repeat_n(0, self.names.len() - units.len());
+            (*from, units.iter().copied().chain(none).collect())
+        };
+        let mut stretches: Vec<(u64, Vec<u64>)> =
+            before.iter().filter(|(from, _)| *from < sample).map(padded).collect();
+        let now = self.stretches.iter().rfind(|(from, _)| *from <= sample);
+        if let Some((from, units)) = now
+            && (*from == sample || stretches.last().is_none_or(|(_, last)| last != units))
+        {
+            stretches.push((sample, units.clone()));
+        }
+        stretches.extend(self.stretches.iter().filter(|(from, _)| *from > sample).cloned());
+        Ok(Shares { names: self.names.clone(), window: self.window, stretches })
+    }
+
     /// Describes what decides the source of samples before `end`: the last shares in words, and a checksum of
     /// those before.
     pub(super) fn describe(&self, end: u64) -> String {
@@ -283,8 +345,7 @@ impl Shares {
             let units: Vec<String> = units.iter().map(u64::to_string).collect();
             format!("from {from}: {}", units.join(" "))
         };
-        let stretches = self.stretches.iter().filter(|(from, _)| *from == 0 || *from < end);
-        let mut stretches: Vec<String> = stretches.map(in_words).collect();
+        let mut stretches: Vec<String> = self.before(end).map(in_words).collect();
         let last = stretches.pop().unwrap_or_default();
         let mut words = format!("mix in windows of {}; {last}", self.window);
         if !stretches.is_empty() {
@@ -582,6 +643,25 @@ mod tests {
             prop_assert_eq!(stream(&a, cut), stream(&b, cut));
             prop_assert_eq!(a.counts(cut), b.counts(cut));
             prop_assert_eq!(a.describe(cut), b.describe(cut));
+        }
+
+        /// A mix with other weights and one more source, resumed: the old sources go on, and the new one begins with its first.
+        #[test]
+        fn a_run_that_is_resumed_keeps_what_was((weights, stretches, lengths, window, seed) in cases(), cut in 1u64..500) {
+            prop_assume!(lengths.len() < NAMES.len());
+            let run = mixed(window, &schedule(weights, &stretches), &lengths, 100, seed);
+            let more: Vec<u64> = lengths.iter().copied().chain([7]).collect();
+            let weights: Vec<_> = NAMES.into_iter().zip((1..=more.len()).map(|i| i as f64)).collect();
+            let later = Shares::new(window, &[(0, weights)]).unwrap();
+            let before: Vec<_> = run.shares().before(cut).cloned().collect();
+            let shares = later.resumed(&before, cut).unwrap();
+            let sources = more.iter().map(|&len| (len, SourceOrder::Shuffled)).collect();
+            let joined = Mixed::new(shares, sources, 100, seed).unwrap();
+            prop_assert_eq!(stream(&joined, cut), stream(&run, cut));
+            prop_assert_eq!(joined.counts(cut), [run.counts(cut), vec![0]].concat());
+            // Resumed again, it is the same run.
+            let again: Vec<_> = joined.shares().before(cut + 50).cloned().collect();
+            prop_assert_eq!(&later.resumed(&again, cut + 50).unwrap(), joined.shares());
         }
     }
 
