@@ -555,7 +555,7 @@ class _Made(Generic[B]):
             name, kind = track["name"], NUMBERS.get(track["kind"])
             values[name] = track["values"] if kind is None else self._known(track["values"], kind).reshape(track["shape"])
             masks[name] = self._known(track["mask"], np.bool_).reshape(track["mask_shape"])
-            if kind is None:
+            if kind is None or track["times"]:
                 times[name] = track["times"]
             if track["dims"]:
                 dims[name] = self._known(track["dims"], np.int64)

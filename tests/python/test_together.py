@@ -86,6 +86,7 @@ FEATURES = {
     "boxes": {"tracks": {"boxes": vidrec.track(missing="mask", geometry="boxes", size="source")}},
     "lists": {"tracks": {"detections": vidrec.track((-0.2, 0.2), rate=10, missing="mask")}},
     "lists of boxes": {"tracks": {"detections": vidrec.track(missing="mask", geometry="boxes", size="source")}},
+    "all values of a window": {"tracks": {"depth": vidrec.track((-0.2, 0.2), missing="mask", geometry="mask")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -141,6 +142,7 @@ def samples(batches):
             shown += repr([(name, values[b]) for name, values in batch.fields.items()])
             shown += repr([(name, t[b][batch.track_masks[name][b]].tolist()) for name, t in batch.tracks.items()])
             shown += repr([counts[b].tolist() for counts in batch.track_counts.values()])
+            shown += repr([times[b] for times in batch.track_times.values()])
             shown += f"|{batch.source_names[b]}" if batch.source_names else ""
             found.append((shown, pixels(batch, b)))
     return sorted(found)
@@ -210,7 +212,7 @@ REFUSED = {
 # What both say by the same option.
 ALIKE = [
     ("weights", "homes"),
-    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes", "lists", "lists of boxes"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes", "lists", "lists of boxes", "all values of a window"),
     ("mix", "sources with options of their own", "texts"),
     ("cameras", "cameras with options of their own", "frames of each camera"),
     ("several sizes", "native sizes", "three crops"),
