@@ -87,21 +87,22 @@ class Batch(Generic[A]):
         The values of the loader's ``tracks``, by name, in the type of the track: of shape (B, T, ...) with one value for
         each frame, (B, W, ...) with a window, (B, T, W, ...) with a window for each frame. Texts are a list for each
         clip. Lists have one more dimension, their items, padded with zeros to the longest list of the batch: (B, T, N, ...).
+        So are all stored values of a window: (B, E, ...).
     track_masks : dict
         Which of these values there are, by name: bool of shape (B, T), (B, W) or (B, T, W); of texts (B,), False for a
         clip without the track. Boxes and points have a flag each: (B, T, ...) without the last dimension of the values, False for
         what is not in the picture. So do the items of lists: (B, T, N). The other values are 0, but the first or last one with
         ``pad="edge"`` of :class:`Windows`. The value of a frame whose ``frame_mask`` is False has a False mask, too.
     track_times : dict
-        When the texts of these tracks are, by name: for each clip a list of (start, end), one for each of its texts, in
-        seconds from the sample's current frame. A text that begins before that frame has a negative start. Both are the same
-        where texts have a single time. Tracks of numbers are not in it.
+        When the texts of these tracks are, or all stored values of a window, by name: for each clip a list of (start, end), one
+        for each of its texts or values, in seconds from the sample's current frame. One that begins before that frame has a
+        negative start. Both are the same where there is a single time. Other tracks are not in it.
     track_dims : dict
         How many numbers of a value are those of the track, by name, of tracks with ``dims``: int64 of shape (B,), 0 for a clip
         without the track. The other numbers are 0.
     track_counts : dict
         How many items each list has, by name, of tracks of lists: int64 of shape (B, T), -1 where there is no list, while an
-        empty one has 0.
+        empty one has 0. Of all stored values of a window, how many there are: (B,).
     camera_mask : torch.Tensor, numpy.ndarray or None
         False for a camera that an episode lacks: bool of shape (B, V). None without ``cameras``.
     epoch, number : int

@@ -140,8 +140,10 @@ def track(
         Start and end in seconds, from the time of the frame that ``anchor`` names; the end is part of it. Values come in
         steps of ``1 / rate``: shape (B, W, ...). Texts are those whose span overlaps the window.
     rate : float, int or str, optional
-        Values per second of the window or of the steps, such as 10 or ``"30000/1001"``. Without it, the values of a track of
-        timing ``rate`` (sound) are those that are stored, both ends included; other tracks need one.
+        Values per second of the window or of the steps, such as 10 or ``"30000/1001"``. Without it, the values of the window are
+        those that are stored, both ends included. A track of timing ``rate`` (sound) has the same number in each window. Of others,
+        such as events, come as many as there are, padded with zeros to the most of the batch: shape (B, E, ...), with
+        ``batch.track_counts`` and ``batch.track_times``. Steps of these need a rate.
     how : {"nearest", "linear", "previous"}, default "nearest"
         What stands for a time between two values: the nearest one; what lies between them in proportion (whole numbers
         become float32); or the latest one at or before that time. Lists have nothing between them.
@@ -151,8 +153,8 @@ def track(
     times : sequence of float, optional
         Instead: times in seconds, from that of the frame, such as ``[-0.1, 0, 0.1]``. Shape (B, W, ...).
     anchor : {"current", "last", "each"}, default "current"
-        From which frame of the sample the values count. The current one is the first, except in :class:`Windows` with
-        ``past``. With ``"each"`` every frame has its own: (B, T, W, ...).
+        From which frame of the sample the values count. The current one is the first, except in :class:`Windows`,
+        where it is at offset 0. With ``"each"`` every frame has its own: (B, T, W, ...).
     missing : {"error", "mask"}, default "error"
         What happens where a clip does not have the track: an error names it, or its values are 0 and the mask is False.
     normalize : TrackNormalize, optional

@@ -17,6 +17,8 @@ import vidrec
 
 torch = pytest.importorskip("torch")
 vlm = pytest.importorskip("vidrec.vlm")
+from vidrec.torch import MapDataset  # noqa: E402
+
 PAGE = Path(__file__).parents[2] / "docs/reference/together.md"
 
 
@@ -86,6 +88,7 @@ FEATURES = {
     "boxes": {"tracks": {"boxes": vidrec.track(missing="mask", geometry="boxes", size="source")}},
     "lists": {"tracks": {"detections": vidrec.track((-0.2, 0.2), rate=10, missing="mask")}},
     "lists of boxes": {"tracks": {"detections": vidrec.track(missing="mask", geometry="boxes", size="source")}},
+    "all values of a window": {"tracks": {"depth": vidrec.track((-0.2, 0.2), missing="mask", geometry="mask")}},
     "fields": {"fields": ("episode",)},
     "weights": {"order": "weights"},
     "homes": {"order": vidrec.Homes(block=2, window=2, homes=2)},
@@ -141,6 +144,7 @@ def samples(batches):
             shown += repr([(name, values[b]) for name, values in batch.fields.items()])
             shown += repr([(name, t[b][batch.track_masks[name][b]].tolist()) for name, t in batch.tracks.items()])
             shown += repr([counts[b].tolist() for counts in batch.track_counts.values()])
+            shown += repr([times[b] for times in batch.track_times.values()])
             shown += f"|{batch.source_names[b]}" if batch.source_names else ""
             found.append((shown, pixels(batch, b)))
     return sorted(found)
@@ -193,6 +197,23 @@ def check_same(make):
     assert sorted(before + samples(itertools.islice(other, 1)) + samples(resumed)) == run(lambda: make(process=False, batch_size=1))
 
 
+# What is about batches and their order.
+OF_BATCHES = {"buckets", "a budget", "several sizes", "weights", "homes", "your memory", "patches", "a process of its own"}
+
+
+def check_single(rig_path, url, features):
+    """Samples that are asked for together are those that are asked for alone, as a loader of one sample at a time has them."""
+    alone = loader_of(rig_path, url, features, batch_size=1)
+    samples = MapDataset.__new__(MapDataset)
+    samples._loader, samples._epoch = loader_of(rig_path, url, features, batch_size=1), 1
+    places = [3, 0, len(samples) - 1, 3]
+    for sample, place in zip(samples.__getitems__(places), places):
+        batch = alone.batch(1, place)
+        assert torch.equal(sample["frames"], batch.frames[0]) and sample["label"] == int(batch.labels[0])
+        assert torch.equal(sample["frame_mask"], batch.frame_mask[0])
+        assert all(torch.equal(sample["tracks"][name], values[0]) for name, values in batch.tracks.items())
+
+
 # What does not go together, what the error says, and why.
 REFUSED = {
     ("mix", "weights"): ("a mix has an order of its own", "The weights of a mix are those of its sources."),
@@ -210,7 +231,7 @@ REFUSED = {
 # What both say by the same option.
 ALIKE = [
     ("weights", "homes"),
-    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes", "lists", "lists of boxes"),
+    ("tracks", "tracks in a fixed number of dimensions", "depth", "boxes", "lists", "lists of boxes", "all values of a window"),
     ("mix", "sources with options of their own", "texts"),
     ("cameras", "cameras with options of their own", "frames of each camera"),
     ("several sizes", "native sizes", "three crops"),
@@ -258,6 +279,7 @@ def test_features_give_every_rank_its_part_of_the_same_samples(rig_path, url, fe
         pytest.importorskip("warp")
     of_group = check_same if "a process of its own" in features else check
     of_group(lambda **more: loader_of(rig_path, url, features, **more))
+    check_single(rig_path, url, [name for name in features if name not in OF_BATCHES])
 
 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")

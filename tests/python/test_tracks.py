@@ -63,6 +63,37 @@ def test_threads_state_and_copies(robot):
     assert copy.track_times == whole[0].track_times != {}
 
 
+def test_all_values_of_a_window_come_with_their_times(robot):
+    normalize = vidrec.TrackNormalize([1.0, 2.0], [2.0, 4.0])
+    found = set()
+    for options in ({}, {"normalize": normalize}, {"dims": 3}):
+        tracks = {"state": vidrec.track((-0.3, 0.2), **options)}
+        for batch in loader(robot, tracks, frames=vidrec.Windows([-3, 0], hop=4, pad="edge")):
+            values, mask, counts = batch.tracks["state"], batch.track_masks["state"], batch.track_counts["state"]
+            assert mask.shape == values.shape[:2] and counts.max() == mask.shape[1]
+            found.update(counts.tolist())
+            for b, clip in enumerate(batch.clips):
+                times, stored = state_of(clip)
+                now = round(batch.times[b, 1] * 1e9)
+                inside = (times >= now - 300_000_000) & (times <= now + 200_000_000)
+                assert counts[b] == inside.sum() and (mask[b] == (np.arange(mask.shape[1]) < counts[b])).all()
+                expected = np.zeros((mask.shape[1], values.shape[2]), np.float32)
+                expected[: counts[b], :2] = (stored[inside] - [1, 2]) / [2, 4] if "normalize" in options else stored[inside]
+                np.testing.assert_allclose(values[b], expected, rtol=1e-6)
+                seconds = (times[inside] - now) / 1e9
+                np.testing.assert_allclose(np.reshape(batch.track_times["state"][b], (-1, 2)), np.stack([seconds] * 2, 1), atol=1e-9)
+    assert len(found) > 2
+    empty = next(iter(loader(robot, {"state": vidrec.track((50.0, 60.0))}, frames=1)))
+    assert empty.tracks["state"].shape == (2, 0, 2) and empty.track_times["state"] == [[], []] and not empty.track_counts["state"].any()
+    for refused, message in (
+        (vidrec.track(steps=3), "steps of this track need a rate"),
+        (vidrec.track((0, 1), anchor="each"), "all values of a window come once a sample"),
+        (vidrec.track((0, 1), how="linear"), "no values between the stored ones"),
+    ):
+        with pytest.raises(vidrec.UsageError, match=message):
+            loader(robot, {"state": refused}, frames=1)
+
+
 def test_torch_gets_tensors(robot):
     torch = pytest.importorskip("torch")
     from vidrec.torch import MapDataset
@@ -71,8 +102,9 @@ def test_torch_gets_tensors(robot):
     batch = next(iter(vidrec.Loader(robot, 2, crop=16, tracks=tracks, output="torch")))
     assert batch.tracks["state"].dtype == torch.float32 and batch.track_masks["state"].dtype == torch.bool
     assert batch.to("cpu").tracks["caption"] == batch.tracks["caption"]
-    _, label, more = MapDataset(robot, crop=16, tracks=tracks)[1]
-    assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
+    sample = MapDataset(robot, crop=16, tracks=tracks)[1]
+    more = sample["tracks"]
+    assert sample["label"] == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
     assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
 
 

@@ -197,7 +197,7 @@ pub enum Field {
 ///
 /// The dimensions before the shape of one value are `[B, T]` with one value for each frame, `[B, W]` with a window
 /// of `W` values, `[B, T, W]` with a window at each frame, and `[B]` for texts. Lists have one more, the items, padded with
-/// zeros to the longest list of the batch: `[B, T, N]`.
+/// zeros to the longest list of the batch: `[B, T, N]`. All stored values of a window are a list: `[B, E]`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TrackBatch {
@@ -214,8 +214,8 @@ pub struct TrackBatch {
     pub mask: Vec<bool>,
     /// The dimensions of the mask.
     pub mask_shape: Vec<usize>,
-    /// For texts, the start and the end of each text of each clip, in seconds from the time of the sample's current
-    /// frame. They are equal if the track's timing is not `spans`. Empty for numbers.
+    /// For texts, and for all values of a window, the start and the end of each of each clip, in seconds from the time of the
+    /// sample's current frame. They are equal if the track's timing is not `spans`. Empty for other tracks.
     pub times: Vec<Vec<(f64, f64)>>,
     /// With [`TrackWindow::dims`](super::TrackWindow::dims), how many numbers of each value of each clip are those of the track; 0
     /// for a clip without the track. The others are 0. Empty without `dims`.
@@ -276,7 +276,7 @@ impl TrackBatch {
         kind: TrackType,
         mask_shape: Vec<usize>,
         of_value: &[u32],
-        (has_dims, list): (bool, Option<usize>),
+        (has_dims, list, has_times): (bool, Option<usize>, bool),
     ) -> Result<()> {
         self.dims.resize(mask_shape.first().copied().filter(|_| has_dims).unwrap_or(0), 0);
         let of_value = of_value.iter().map(|&side| side as usize);
@@ -291,7 +291,7 @@ impl TrackBatch {
         self.counts.resize(list.map_or(0, |_| product(&self.counts_shape)), 0);
         let texts = if kind == TrackType::Utf8 { values } else { 0 };
         self.texts.resize_with(texts, Vec::new);
-        self.times.resize_with(texts, Vec::new);
+        self.times.resize_with(if has_times { samples } else { texts }, Vec::new);
         let bytes = if list.is_some() { 0 } else { values.saturating_mul(kind.number_bytes().unwrap_or(0) as usize) };
         let reserved = self.numbers.try_resize(bytes);
         reserved.map_err(|bytes| Error::no_memory("the values of a track in a batch", bytes))?;
@@ -341,12 +341,14 @@ impl TrackBatch {
     pub(super) fn slots(&mut self) -> impl Iterator<Item = TrackBuffer<'_>> {
         let samples = self.mask_shape.first().copied().unwrap_or(0);
         let masks = parts(&mut self.mask, samples);
-        let texts = self.texts.iter_mut().zip(&mut self.times);
+        let (of_texts, of_lists) = self.times.split_at_mut(self.texts.len());
+        let (texts, mut of_lists) = (self.texts.iter_mut().zip(of_texts), of_lists.iter_mut());
         let texts = texts.map(|(texts, times)| TrackBufferValues::Texts { texts, times });
         let with_lists = self.items.len();
         let with_numbers = if self.kind == TrackType::Utf8 || with_lists > 0 { 0 } else { samples };
         let lists = self.items.iter_mut().zip(parts(&mut self.counts, with_lists));
-        let lists = lists.map(|(items, counts)| TrackBufferValues::Lists { items, counts });
+        let lists =
+            lists.map(move |(items, counts)| TrackBufferValues::Lists { items, counts, times: of_lists.next() });
         let numbers = parts(&mut self.numbers, with_numbers).map(TrackBufferValues::Numbers);
         let mut dims = self.dims.iter_mut();
         texts.chain(numbers).chain(lists).zip(masks).map(move |(values, mask)| TrackBuffer {
@@ -371,8 +373,9 @@ pub(super) struct TrackBuffer<'a> {
 pub(super) enum TrackBufferValues<'a> {
     /// Numbers in this machine's byte order, aligned for their type.
     Numbers(&'a mut [u8]),
-    /// The items of all lists with their flags, and how many each list has. The mask is empty.
-    Lists { items: &'a mut ListItems, counts: &'a mut [i64] },
+    /// The items of all lists with their flags, and how many each list has. The mask is empty. All values of a time range are one
+    /// list, and have starts and ends.
+    Lists { items: &'a mut ListItems, counts: &'a mut [i64], times: Option<&'a mut Vec<(f64, f64)>> },
     /// Texts, and their starts and ends.
     Texts { texts: &'a mut Vec<String>, times: &'a mut Vec<(f64, f64)> },
 }

@@ -67,6 +67,7 @@ pub enum Missing {
 /// | Choice | Values |
 /// | --- | --- |
 /// | none | the value at the time of each frame; for timing `frames`, the value of the frame |
+/// | `window` without a rate | for timings other than `rate`: all stored values from `a` to `b`, however many, with their times ([`TrackBatch::times`](crate::loader::TrackBatch::times)) |
 /// | `window` from `a` to `b` | those at `a + k / rate` for k = 0, 1, 2, … as long as `a + k / rate <= b + 1e-6` seconds: both ends count |
 /// | `steps` from `a` to `b` | those at `k / rate` for k = a, …, b - 1: exactly `b - a` values, and `b` is not among them |
 /// | `times` | those at these offsets |
@@ -107,8 +108,8 @@ pub struct TrackWindow {
     pub steps: Option<(i64, i64)>,
     /// Times in seconds, relative to the same frame, in any order. Default `None`.
     pub times: Option<Vec<f64>>,
-    /// The number of values per second of a window or of steps. Default `None`: the stored values, which only
-    /// tracks of timing `rate` allow.
+    /// The number of values per second of a window or of steps. Default `None`: the stored values. Steps of them need a track of
+    /// timing `rate`.
     pub rate: Option<Rate>,
     /// The value that stands for a time between two values. Default [`TrackHow::Nearest`].
     pub how: TrackHow,

@@ -44,7 +44,7 @@ impl TrackReader {
         };
         let all: Vec<Vec<TrackPlan>> = options.first_cameras().enumerate().map(of_source).collect::<Result<_>>()?;
         let form = |track: &TrackPlan| {
-            (track.kind(), track.dimensions(length as usize), track.value_shape(size), track.schema.list)
+            (track.kind(), track.dimensions(length as usize), track.value_shape(size), track.is_list())
         };
         for (first, other) in all.iter().skip(1).flat_map(|other| all[0].iter().zip(other)) {
             if form(first) != form(other) {
@@ -88,8 +88,9 @@ impl TrackReader {
         }
         for ((_, batch), track) in tracks.iter_mut().zip(self.form()) {
             let mask_shape = std::iter::once(samples).chain(track.dimensions(length as usize)).collect();
-            let has = (track.options.dims.is_some(), track.schema.list.then_some(track.mask_sides()));
-            batch.reshape(track.kind(), mask_shape, &track.value_shape(size), has)?;
+            let (is_list, has_times) = track.is_list();
+            let form = (track.options.dims.is_some(), is_list.then_some(track.mask_sides()), has_times);
+            batch.reshape(track.kind(), mask_shape, &track.value_shape(size), form)?;
         }
         Ok(())
     }

@@ -42,6 +42,8 @@ enum TrackChoice {
     Run { from: i64, rate: (u32, u32), steps: Range<i64> },
     /// Values at these nanoseconds after an anchor.
     Times(Vec<i64>),
+    /// All stored values of a time range: a list for each sample.
+    Events,
     /// The texts of a time range.
     Texts,
 }
@@ -60,6 +62,7 @@ impl TrackPlan {
         let has_window = options.window.is_some() || options.steps.is_some();
         let of_numbers = rate.is_some() || options.steps.is_some() || options.times.is_some();
         let takes_stored = !is_text && has_window && rate.is_none();
+        let has_events = takes_stored && options.window.is_some() && schema.timing != TrackTiming::Rate;
         let shift = options.normalize.as_ref().map(|normalize| normalize.shift.len());
         let has_room = |dims| !is_text && schema.shape.len() == 1 && schema.shape[0] <= dims;
         let refusals = [
@@ -84,9 +87,14 @@ impl TrackPlan {
                 "omit how",
             ),
             (
-                takes_stored && schema.timing != TrackTiming::Rate,
-                "a window or steps of this track need a rate".into(),
+                takes_stored && !has_events && schema.timing != TrackTiming::Rate,
+                "steps of this track need a rate".into(),
                 "set rate to the number of values per second",
+            ),
+            (
+                has_events && (anchor == TrackAnchor::Each || schema.list),
+                "all values of a window come once a sample, and not of lists".into(),
+                "give a rate, or omit anchor=each",
             ),
             (
                 takes_stored && is_linear,
@@ -102,6 +110,8 @@ impl TrackPlan {
             TrackChoice::Texts
         } else if let Some(times) = options.times_ns() {
             TrackChoice::Times(times)
+        } else if has_events {
+            TrackChoice::Events
         } else if !has_window {
             TrackChoice::AtFrames
         } else {
@@ -170,6 +180,7 @@ impl TrackPlan {
         };
         let mut dimensions = match &self.choice {
             TrackChoice::Texts => return Vec::new(),
+            TrackChoice::Events => Vec::new(),
             TrackChoice::AtFrames => vec![length],
             TrackChoice::Steps { steps: range, .. } | TrackChoice::Run { steps: range, .. } => {
                 steps((range.end - range.start) as usize)
@@ -178,6 +189,12 @@ impl TrackPlan {
         };
         dimensions.extend(self.schema.shape[..self.mask_sides()].iter().map(|&side| side as usize));
         dimensions
+    }
+
+    /// Whether values are padded to the longest list of a batch, and whether they have times of their own.
+    pub fn is_list(&self) -> (bool, bool) {
+        let has_events = self.choice == TrackChoice::Events;
+        (self.schema.list || has_events, has_events)
     }
 
     /// The type of the values in a batch.
@@ -244,12 +261,18 @@ impl TrackPlan {
                 let values = track.values_at(picks.iter().flatten().flat_map(used))?;
                 self.write(&values, &picks, &followed, out, slot.mask)?;
             }
-            TrackBufferValues::Lists { items, counts } => {
+            TrackBufferValues::Lists { items, counts, times } => {
                 let Some(followed) = self.followed(of_camera)? else {
                     nothing(slot);
                     return Ok(());
                 };
-                self.lists(&track, &self.picks(&track, sample)?, &followed, items, counts)?;
+                match times {
+                    Some(times) => {
+                        **times = self.events(&track, sample, &followed, items)?;
+                        counts.fill(times.len() as i64);
+                    }
+                    None => self.lists(&track, &self.picks(&track, sample)?, &followed, items, counts)?,
+                }
             }
         }
         track.prove_still_there()
@@ -298,28 +321,53 @@ impl TrackPlan {
         let lists = || picks.iter().map(|pick| pick.and_then(|pick| Some((pick, track.items(pick.at)?))));
         counts.iter_mut().zip(lists()).for_each(|(to, list)| *to = list.map_or(-1, |(_, items)| items.len() as i64));
         let total = lists().flatten().map(|(_, items)| items.len()).sum::<usize>();
-        let flags: u32 = self.schema.shape[..self.mask_sides()].iter().product();
-        let size = followed.as_ref().map_or((0, 0), |(_, sample)| sample.size);
-        let numbers = self.value_shape(size).iter().map(|&side| side as usize).product::<usize>() * flags as usize;
-        let room = numbers * self.kind().number_bytes().unwrap_or(1) as usize;
+        let (room, flags) = self.item_room(followed);
         check_sample_bytes(&self.schema.name, total as u128 * room as u128)?;
-        let (mut out, mut mask) = out.reserve((total * room, total * flags as usize))?;
+        let (mut out, mut mask) = out.reserve((total * room, total * flags))?;
         let (all, each) = (track.number_bytes().unwrap_or_default(), self.schema.value_bytes().unwrap_or(1) as usize);
         for (pick, items) in lists().flatten() {
             let of_list = Values::of(all.get(items.start * each..items.end * each).unwrap_or_default());
             let item = |at| Some(Pick { exists: pick.exists, ..Pick::whole(at) });
             let picks: Vec<Option<Pick>> = (0..items.len()).map(item).collect();
             let numbers = out.split_off_mut(..picks.len() * room).unwrap_or_default();
-            let mask = mask.split_off_mut(..picks.len() * flags as usize).unwrap_or_default();
+            let mask = mask.split_off_mut(..picks.len() * flags).unwrap_or_default();
             self.write(&of_list, &picks, followed, numbers, mask)?;
         }
         Ok(())
     }
 
+    /// The bytes and the flags of an item of a list in a batch.
+    fn item_room(&self, followed: &Followed<'_, '_>) -> (usize, usize) {
+        let flags = self.schema.shape[..self.mask_sides()].iter().product::<u32>() as usize;
+        let size = followed.as_ref().map_or((0, 0), |(_, sample)| sample.size);
+        let numbers = self.value_shape(size).iter().map(|&side| side as usize).product::<usize>() * flags;
+        (numbers * self.kind().number_bytes().unwrap_or(1) as usize, flags)
+    }
+
+    /// Writes all values of the time range of a sample. Returns the start and the end of each.
+    fn events(
+        &self,
+        track: &TrackView<'_>,
+        sample: &SampleSpec<'_>,
+        followed: &Followed<'_, '_>,
+        out: &mut ListItems,
+    ) -> Result<Vec<(f64, f64)>> {
+        track.prove_times()?;
+        let spans = self.spans(track, sample)?;
+        let (room, flags) = self.item_room(followed);
+        check_sample_bytes(&self.schema.name, spans.len() as u128 * room as u128)?;
+        let (out, mask) = out.reserve((spans.len() * room, spans.len() * flags))?;
+        let values = track.values_at(spans.iter().map(|(at, _)| *at))?;
+        let picks: Vec<Option<Pick>> = spans.iter().map(|(at, _)| Some(Pick::whole(*at))).collect();
+        self.write(&values, &picks, followed, out, mask)?;
+        let seconds = seconds_from_current(sample)?;
+        Ok(spans.into_iter().map(|(_, (start, end))| (seconds(start), seconds(end))).collect())
+    }
+
     /// The values of a sample, one for each place in the mask, or in that of lists without their items.
     fn picks(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<Option<Pick>>> {
         match &self.choice {
-            TrackChoice::Texts => Err(Error::internal("texts as numbers")),
+            TrackChoice::Texts | TrackChoice::Events => Err(Error::internal("a time range as single values")),
             TrackChoice::AtFrames if self.schema.timing == TrackTiming::Frames => {
                 let pick =
                     |(&t, &meant): (&Option<u32>, &bool)| Some(Pick { exists: meant, ..Pick::whole(t? as usize) });
@@ -401,8 +449,7 @@ impl TrackPlan {
         texts: &mut Vec<String>,
         times: &mut Vec<(f64, f64)>,
     ) -> Result<()> {
-        let zero = sample.current_ns()?.unwrap_or(0);
-        let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
+        let seconds = seconds_from_current(sample)?;
         texts.clear();
         times.clear();
         for (i, (start, end)) in self.spans(track, sample)? {
@@ -414,7 +461,7 @@ impl TrackPlan {
         Ok(())
     }
 
-    /// The numbers of the texts of a sample, with their starts and ends.
+    /// The numbers of the texts or values of the time range of a sample, with their starts and ends.
     fn spans(&self, track: &TrackView<'_>, sample: &SampleSpec<'_>) -> Result<Vec<(usize, (i64, i64))>> {
         let window = self.options.nanoseconds();
         if window.is_none() && self.schema.timing == TrackTiming::Frames {
@@ -440,15 +487,22 @@ impl TrackPlan {
     }
 }
 
+/// Seconds from the time of the current frame of a sample to a time in nanoseconds.
+fn seconds_from_current(sample: &SampleSpec<'_>) -> Result<impl Fn(i64) -> f64> {
+    let zero = sample.current_ns()?.unwrap_or(0);
+    Ok(move |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9)
+}
+
 /// Fills the place of a sample that does not have a track.
 fn nothing(slot: &mut TrackBuffer<'_>) {
     slot.mask.fill(false);
     slot.dims.iter_mut().for_each(|dims| **dims = 0);
     match &mut slot.values {
         TrackBufferValues::Numbers(out) => out.fill(0),
-        TrackBufferValues::Lists { items, counts } => {
+        TrackBufferValues::Lists { items, counts, times } => {
             **items = ListItems::default();
             counts.fill(-1);
+            times.iter_mut().for_each(|times| times.clear());
         }
         TrackBufferValues::Texts { texts, times } => {
             texts.clear();
