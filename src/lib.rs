@@ -120,9 +120,11 @@ pub use vidrec_core::store::disk::sigbus::lost_pages;
 pub use vidrec_core::store::disk::write_whole;
 pub use vidrec_core::store::location::is_remote;
 #[doc(hidden)]
-pub use vidrec_core::store::remote::pinned;
+pub use vidrec_core::store::remote::{pinned, read_object};
 pub use vidrec_core::store::storage::{RemoteStats, Storage};
 pub use vidrec_core::transfer::fetch::{FetchOptions, FetchReport, fetch};
+#[doc(hidden)]
+pub use vidrec_core::transfer::upload::push_meta;
 pub use vidrec_core::transfer::upload::{PushOptions, PushReport, push, write_remote};
 pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
 pub use vidrec_format::json_object::JsonObject;

@@ -51,7 +51,7 @@ mod _vidrec {
         main,
         memory::Samples,
         reports::{check, fetch, push, report, verify},
-        storage::{is_remote, pinned},
+        storage::{is_remote, pinned, push_meta, read_object},
         writer::Writer,
     };
 

@@ -39,6 +39,8 @@ pub struct Engine {
     shape: [usize; 5],
     #[pyo3(get)]
     batch_bytes: usize,
+    #[pyo3(get)]
+    is_even: bool,
 }
 
 #[pymethods]
@@ -66,6 +68,7 @@ impl Engine {
             batches_per_epoch: loader.batches_per_epoch(),
             shape: loader.shape(),
             batch_bytes: loader.batch_bytes(),
+            is_even: loader.is_even(),
             loader: PerProcess::new(loader),
             kind,
         })
@@ -122,6 +125,13 @@ impl Engine {
             "declined" => loader.batch_for_device(epoch, number),
             _ => loader.batch(epoch, number),
         })?;
+        Batch::pictures(py, Box::new(batch), &self.kind)
+    }
+
+    /// The samples at some positions of an epoch as one batch, made at once.
+    fn batch_at(&self, py: Python<'_>, epoch: u64, positions: Vec<u64>) -> PyResult<Batch> {
+        let loader = self.loader.get()?;
+        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_at(epoch, &positions))?;
         Batch::pictures(py, Box::new(batch), &self.kind)
     }
 

@@ -1,5 +1,6 @@
 //! How remote data sets are read and outputs written, from the dicts that `vidrec/_storage.py` makes of the arguments.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,20 @@ pub fn pinned(py: Python<'_>, location: PathBuf, storage: Storage) -> PyResult<O
     // As text: the path of Python would have one slash after the scheme.
     let pinned = task::wait(py, vidrec::is_remote(&location), || vidrec::pinned(&location, &storage))?;
     Ok(pinned.into_os_string())
+}
+
+/// The bytes of a small remote object; none if it does not exist.
+#[pyfunction]
+pub fn read_object(py: Python<'_>, location: PathBuf, storage: Storage) -> PyResult<Option<Cow<'static, [u8]>>> {
+    let storage = storage.into_storage()?;
+    Ok(task::wait(py, true, || vidrec::read_object(&location, &storage))?.map(Cow::Owned))
+}
+
+/// Uploads the folder `meta` of a data set that LeRobot reads.
+#[pyfunction]
+pub fn push_meta(py: Python<'_>, set: PathBuf, location: PathBuf, storage: Storage) -> PyResult<()> {
+    let storage = storage.into_storage()?;
+    task::wait(py, true, || vidrec::push_meta(&set, &location, &storage))
 }
 
 /// How an output is written that is in object storage. Every key must be there.

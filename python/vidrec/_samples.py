@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Union
+from typing import Any, Dict, List, Sequence, Union
 
 from ._storage import Path
 from .batch import Batch
@@ -25,30 +25,54 @@ def loader_of(dataset: Union[Dataset, Mix, Path], output: Output, options: Dict[
     crop = options.get("crop")
     if isinstance(crop, Cover) and crop.sizes is not None:
         raise UsageError("Cover.sizes: single samples are not divided by shape; give Cover.size")
-    # Frames of one sample side by side are little work to share; whoever asks for samples does it from several threads or
-    # processes.
-    options.setdefault("threads", 1)
     return Loader(dataset, 1, rank=(0, 1), output=output, **options)
 
 
-def checked(index: int, samples: int) -> int:
+def items(loader: Loader[Any], epoch: int, indices: Sequence[int]) -> List[Dict[str, Any]]:
+    """Samples as they are in an epoch, all decoded at once by the threads of the loader."""
+    engine = loader._ready()
+    samples = engine.batches_in(0)
+    places = [_checked(index, samples) for index in indices]
+    # Samples that differ in shape are no batch; a device makes those of the loader.
+    if not places or not engine.is_even or loader._feed is not None:
+        return [_items(loader, loader.batch(epoch, place))[0] for place in places]
+    return _items(loader, loader._batch_at(epoch, places))
+
+
+def _checked(index: int, samples: int) -> int:
     """Index of a sample, counted from the end if it is negative."""
     if not -samples <= index < samples:
         raise IndexError(f"there is no sample {index}, there are {samples}")
     return index % samples
 
 
-def fields(batch: Batch[Any]) -> Dict[str, Any]:
-    """Those of the only sample."""
-    return {name: v[0] if isinstance(v, list) else v[0].item() for name, v in batch.fields.items()}
+def _items(loader: Loader[Any], batch: Batch[Any]) -> List[Dict[str, Any]]:
+    """The samples of a batch. They share its memory."""
+    columns: Dict[str, Any] = {"frames": batch.frames, "label": batch.labels.tolist(), "frame_mask": batch.frame_mask}
+    if batch.camera_mask is not None:
+        columns["camera_mask"] = batch.camera_mask
+    if isinstance(loader.dataset, Mix):
+        columns["source"] = batch.source_names
+    found = [dict(zip(columns, values)) for values in zip(*columns.values())]
+    for i, item in enumerate(found):
+        if batch.fields:
+            item["fields"] = {name: v[i] if isinstance(v, list) else v[i].item() for name, v in batch.fields.items()}
+        if batch.tracks:
+            item["tracks"] = _tracks(batch, i)
+    return found
 
 
-def tracks(batch: Batch[Any]) -> Dict[str, Any]:
-    """Those of the only sample, with the mask of each as ``NAME_mask``, the times of texts as ``NAME_times``, and how many
-    items lists have as ``NAME_counts``."""
+def _tracks(batch: Batch[Any], i: int) -> Dict[str, Any]:
+    """Those of a sample, with the mask of each as ``NAME_mask``, the times of texts as ``NAME_times``, and how many items lists
+    have as ``NAME_counts``."""
     found = {}
     for name, values in batch.tracks.items():
-        found.update({name: values[0], f"{name}_mask": batch.track_masks[name][0]})
-    found.update({f"{name}_times": times[0] for name, times in batch.track_times.items()})
-    found.update({f"{name}_counts": counts[0] for name, counts in batch.track_counts.items()})
+        found.update({name: values[i], f"{name}_mask": batch.track_masks[name][i]})
+    found.update({f"{name}_times": times[i] for name, times in batch.track_times.items()})
+    for name, counts in batch.track_counts.items():
+        # Padded to the longest list of this sample, whatever the others have.
+        most = max(0, *counts[i].reshape(-1).tolist(), 0)
+        own = (slice(None),) * counts[i].ndim + (slice(most),)
+        found.update({each: found[each][own] for each in (name, f"{name}_mask")})
+        found[f"{name}_counts"] = counts[i]
     return found

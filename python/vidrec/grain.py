@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Source:
     """One sample at a time, as NumPy arrays, for ``grain.MapDataset.source`` and ``grain.DataLoader``.
 
-    A sample is a dict of ``frames`` and ``label``. With the option ``fields`` or ``tracks`` it has a dict of them under
-    that name; tracks have their mask beside them as ``NAME_mask``, and the times of texts as ``NAME_times``. With
-    :class:`vidrec.AllFrames`, samples differ in length.
+    A sample is a dict of ``frames``, ``label`` and ``frame_mask``; with cameras also ``camera_mask``, of a mix also ``source``.
+    With the option ``fields`` or ``tracks`` it has a dict of them under that name; tracks have their mask beside them as
+    ``NAME_mask``, and the times of texts as ``NAME_times``. With :class:`vidrec.AllFrames`, samples differ in length.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class Source:
     """
 
     def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Unpack[SampleKeywords]) -> None:
-        self._loader = _samples.loader_of(dataset, "numpy", {**options})
+        # Grain asks from several threads or processes, and frames of one sample are little work to share.
+        self._loader = _samples.loader_of(dataset, "numpy", {"threads": 1, **options})
 
     def __len__(self) -> int:
         return self._loader._ready().batches_in(0)
@@ -64,13 +65,7 @@ class Source:
         index, epoch : int
             Which, counted from 0.
         """
-        batch = self._loader.batch(int(epoch), _samples.checked(int(index), len(self)))
-        sample: Dict[str, Any] = {"frames": batch.frames[0], "label": int(batch.labels[0])}
-        if batch.fields:
-            sample["fields"] = _samples.fields(batch)
-        if batch.tracks:
-            sample["tracks"] = _samples.tracks(batch)
-        return sample
+        return _samples.items(self._loader, int(epoch), [int(index)])[0]
 
     def __repr__(self) -> str:
         # Grain resumes a run only where this is the same.

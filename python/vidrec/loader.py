@@ -447,6 +447,11 @@ class Loader(Generic[B]):
             return made.mapped(made.batch(inner, epoch, number, made.shown(frames)))
         return made.mapped(made.batch(engine.batch("pictures", epoch, number), epoch, number))
 
+    def _batch_at(self, epoch: int, positions: Sequence[int]) -> Batch[Any]:
+        """The samples at some positions of an epoch as one batch, made now; its number is 0."""
+        engine = self._ready()
+        return _Made(self, _torch(self._output)).batch(engine.batch_at(epoch, positions), epoch, 0)
+
     def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
         """Write what the loader does to a file or named pipe, for another process to read.
 

@@ -1,18 +1,19 @@
 """Data sets for ``torch.utils.data.DataLoader``, and the normalization of frames on a GPU.
 
 :class:`vidrec.Loader` needs no ``DataLoader``: it is one. :class:`IterableDataset` and :class:`MapDataset` are for code that
-insists, or that does more for each clip in Python than threads can bear. :func:`normalize` is for batches of bytes.
+insists, or that has a sampler and a collate function of its own. :func:`normalize` is for batches of bytes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
 
 import torch
 import torch.utils.data
 
 from . import _samples
 from ._storage import Path
+from ._workers import share_cores
 from .batch import Batch
 from .colors import Normalize
 from .dataset import Dataset
@@ -163,25 +164,37 @@ class _Part(Iterator[Any]):
 
 
 class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
-    """One sample at a time, for a ``DataLoader`` with a sampler and a batch size of its own.
+    """The samples of a data set by their number, for a ``DataLoader`` with a sampler, a collate function and a batch size of
+    your own.
 
-    What is drawn for a sample (frames, crop, flip, colors) depends on seed, epoch and sample alone, not on the worker.
+    A ``DataLoader`` of torch 2 or later asks for the samples of a whole batch at once (``__getitems__``), and the loader's
+    threads decode them together. What is drawn for a sample (frames, crop, flip, colors) depends on seed, epoch and the number
+    of the sample alone: not on the worker, nor on what else is in the batch.
+
+    A sample is a dict that ``default_collate`` takes: ``frames`` of shape (T, C, H, W), or of the loader's layout without the
+    batch; ``label``, an int that is -1 without a class; and ``frame_mask`` of shape (T,). With cameras, frames have one more
+    dimension in front, and there is ``camera_mask``; of a mix, there is the name of the ``source``. ``fields`` and ``tracks`` are dicts by
+    name, in which a track has its mask beside it as ``NAME_mask``, texts their times as ``NAME_times``, and lists how many items they
+    have as ``NAME_counts``. Samples differ in the length of lists, for which ``default_collate`` has no rule.
 
     Parameters
     ----------
     dataset : vidrec.Dataset, vidrec.Mix or path
     **options
-        As :class:`vidrec.Loader` takes them, except those for batches and their order. With ``fields`` or
-        ``tracks``, a sample has a dict of them as a third part, with the mask of track ``NAME`` as ``NAME_mask`` and the
-        times of its texts as ``NAME_times``. With :class:`vidrec.AllFrames`, samples differ in length.
+        As :class:`vidrec.Loader` takes them, except those for batches and their order. Each worker of a ``DataLoader`` has its
+        share of the cores as ``threads``, unless you say how many. With :class:`vidrec.AllFrames`, samples differ in length.
 
     Examples
     --------
+    >>> from torch.utils.data import DataLoader
     >>> from vidrec.torch import MapDataset
     >>> samples = MapDataset("train", crop=vidrec.RandomResizedCrop(64), dtype="float32")
-    >>> frames, label = samples[7]
-    >>> frames.shape, label
+    >>> samples[7]["frames"].shape, samples[7]["label"]
     (torch.Size([8, 3, 64, 64]), 1)
+    >>> for epoch in range(2):
+    ...     samples.set_epoch(epoch)
+    ...     for batch in DataLoader(samples, batch_size=4, shuffle=True):
+    ...         assert batch["frames"].shape == (4, 8, 3, 64, 64)
     """
 
     def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Unpack[SampleKeywords]) -> None:
@@ -190,7 +203,7 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
         self._epoch: torch.Tensor = _shared(0)
 
     def set_epoch(self, epoch: int) -> None:
-        """Say for which epoch to draw."""
+        """Say for which epoch to draw; workers see it, too. Without it, each pass draws the same."""
         if epoch < 0:
             raise UsageError(f"there is no epoch {epoch}")
         self._epoch.fill_(epoch)
@@ -198,11 +211,10 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     def __len__(self) -> int:
         return self._loader._ready().batches_in(0)
 
-    def __getitem__(self, index: int) -> Tuple[Any, ...]:
-        batch = self._loader.batch(int(self._epoch), _samples.checked(index, len(self)))
-        sample = batch.frames[0], int(batch.labels[0])
-        value = {**_samples.fields(batch), **_samples.tracks(batch)}
-        return (*sample, value) if value else sample
+    def __getitem__(self, index: int) -> Dict[str, Any]:
+        return self.__getitems__([index])[0]
 
-    def __getitems__(self, indices: List[int]) -> List[Tuple[Any, ...]]:
-        return [self[index] for index in indices]
+    def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
+        """Samples by number, all decoded at once. A number below 0 counts from the end, as in a list."""
+        share_cores(self._loader)
+        return _samples.items(self._loader, int(self._epoch), indices)

@@ -70,9 +70,9 @@ class Writer:
         What to do if there is a data set already. It is replaced in one step, when the new one is complete.
     append : bool, default False
         Add the clips to the data set in the folder, in one step, as more shards; make it if there is none. Its own shards do not
-        change, and readers that have it open go on. ``classes`` are those of the data set by default, and tracks are as they
-        are there. The same clips once more, such as after a crash, are not added again, and ``notes`` of the report says so.
-        While another process adds clips, :meth:`close` waits, up to ``timeout``.
+        change, and readers that have it open go on. ``classes`` are those of the data set by default, and new ones follow
+        them; tracks are as they are there. The same clips once more, such as after a crash, are not added again, and ``notes`` of
+        the report says so. While another process adds clips, :meth:`close` waits, up to ``timeout``.
     settings : mapping, optional
         How the clips were made, for :attr:`vidrec.Dataset.meta`.
     threads : int, optional

@@ -13,7 +13,7 @@ def test_references_as_text_are_current():
     assert run.returncode == 0, run.stderr
 
 
-MODULES = ("torch", "transformers", "vlm", "ray", "grain", "results", "words")
+MODULES = ("torch", "transformers", "vlm", "ray", "lerobot", "grain", "results", "words")
 
 
 def public_names(module):

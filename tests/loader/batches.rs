@@ -110,6 +110,25 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
 
 /// Every default: no clip is repeated, and the pictures of a smaller batch are those of a full one.
 #[test]
+fn samples_at_given_positions_are_those_of_the_epoch() {
+    let (_folder, dir) = set(5, 3, (40, 30));
+    let loader = loader(&dir, augmented(5, (16, 12)));
+    let all = loader.batch(1, 0).unwrap();
+    let found = loader.batch_at(1, &[4, 0, 4]).unwrap();
+    let sample = |batch: &Batch, i: usize| batch.u8().unwrap().chunks(3 * 3 * 16 * 12).nth(i).unwrap().to_vec();
+    for (i, position) in [4, 0, 4].into_iter().enumerate() {
+        assert_eq!((found.clips[i], &found.params[i]), (all.clips[position], &all.params[position]));
+        assert_eq!(sample(&found, i), sample(&all, position));
+    }
+    let refused = |loader: &Loader, positions: &[u64]| loader.batch_at(0, positions).unwrap_err().to_string();
+    assert!(refused(&loader, &[0, 5]).contains("there is no sample 5"));
+    assert!(refused(&loader, &[]).contains("a batch of no samples"));
+    let uneven = common::loader(&dir, LoaderOptions { frames: Frames::all(), ..options(2, (16, 12)) });
+    assert!(loader.is_even() && !uneven.is_even());
+    assert!(refused(&uneven, &[0]).contains("differ in length or shape"));
+}
+
+#[test]
 fn the_last_batches_are_smaller_and_their_memory_is_the_start_of_a_full_one() {
     let (_folder, dir) = set(9, 2, (32, 24));
     let with = |batch_size, rank, last| LoaderOptions { last, rank: (rank, 2), ..augmented(batch_size, (8, 8)) };

@@ -20,7 +20,7 @@ def test_samples_are_those_of_the_loader(ds):
     for index in (0, 7, 11):
         for sample, epoch in ((source[index], 0), (source.sample(np.int64(index), np.int64(5)), 5)):
             batch = whole(ds, epoch)
-            assert isinstance(sample["frames"], np.ndarray) and set(sample) == {"frames", "label"}
+            assert isinstance(sample["frames"], np.ndarray) and set(sample) == {"frames", "label", "frame_mask"}
             np.testing.assert_array_equal(sample["frames"], batch.frames[index])
             assert sample["label"] == batch.labels[index]
     assert not np.array_equal(source.sample(7, 1)["frames"], source[7]["frames"]), "each epoch draws other crops"

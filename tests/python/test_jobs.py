@@ -78,6 +78,15 @@ def test_a_simulator_is_written_and_learned_from(data):
     learns_and_resumes(data, lambda batch: (batch.frames, batch.tracks["place"]), crop=crop, tracks={"place": vidrec.track()})
 
 
+def test_a_run_goes_on_after_clips_are_appended(data):
+    job = {"sample": lambda batch: (batch.frames, batch.tracks["place"]), "crop": 16, "tracks": {"place": vidrec.track()}}
+    losses, (first, saved) = train(data, steps=9, **job)[0], train(data, steps=3, **job)
+    with vidrec.Writer(data, append=True, classes=["new"]) as writer:
+        writer.add(**{**simulate(10), "label": "new"})
+    assert [clip.class_name for clip in vidrec.open(data)][-1] == "new" and vidrec.open(data).classes == ["left", "right", "new"]
+    assert first + train(vidrec.open(data, clips=10), steps=6, saved=saved, **job)[0] == losses
+
+
 def test_boxes_follow_random_crops(data):
     crop = vidrec.RandomResizedCrop(16, scale=(0.5, 1))
     learns_and_resumes(data, boxes, crop=crop, flip=0.5, tracks={"box": vidrec.track(geometry="boxes")})

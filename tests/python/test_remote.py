@@ -77,7 +77,7 @@ def test_workers_read_it_too(remote, ds):
     def given(dataset, **more):
         samples = MapDataset(dataset, crop=vidrec.RandomResizedCrop(48), seed=3)
         loader = torch.utils.data.DataLoader(samples, batch_size=5, **more)
-        return [(frames.numpy(), labels.numpy()) for frames, labels in loader]
+        return [(batch["frames"].numpy(), batch["label"].numpy()) for batch in loader]
 
     expected = given(ds)
     found = given(remote, num_workers=2, multiprocessing_context="fork")

@@ -17,6 +17,8 @@ import vidrec
 
 torch = pytest.importorskip("torch")
 vlm = pytest.importorskip("vidrec.vlm")
+from vidrec.torch import MapDataset  # noqa: E402
+
 PAGE = Path(__file__).parents[2] / "docs/reference/together.md"
 
 
@@ -195,6 +197,23 @@ def check_same(make):
     assert sorted(before + samples(itertools.islice(other, 1)) + samples(resumed)) == run(lambda: make(process=False, batch_size=1))
 
 
+# What is about batches and their order.
+OF_BATCHES = {"buckets", "a budget", "several sizes", "weights", "homes", "your memory", "patches", "a process of its own"}
+
+
+def check_single(rig_path, url, features):
+    """Samples that are asked for together are those that are asked for alone, as a loader of one sample at a time has them."""
+    alone = loader_of(rig_path, url, features, batch_size=1)
+    samples = MapDataset.__new__(MapDataset)
+    samples._loader, samples._epoch = loader_of(rig_path, url, features, batch_size=1), 1
+    places = [3, 0, len(samples) - 1, 3]
+    for sample, place in zip(samples.__getitems__(places), places):
+        batch = alone.batch(1, place)
+        assert torch.equal(sample["frames"], batch.frames[0]) and sample["label"] == int(batch.labels[0])
+        assert torch.equal(sample["frame_mask"], batch.frame_mask[0])
+        assert all(torch.equal(sample["tracks"][name], values[0]) for name, values in batch.tracks.items())
+
+
 # What does not go together, what the error says, and why.
 REFUSED = {
     ("mix", "weights"): ("a mix has an order of its own", "The weights of a mix are those of its sources."),
@@ -260,6 +279,7 @@ def test_features_give_every_rank_its_part_of_the_same_samples(rig_path, url, fe
         pytest.importorskip("warp")
     of_group = check_same if "a process of its own" in features else check
     of_group(lambda **more: loader_of(rig_path, url, features, **more))
+    check_single(rig_path, url, [name for name in features if name not in OF_BATCHES])
 
 
 @pytest.mark.filterwarnings("ignore::vidrec.LoaderWarning")

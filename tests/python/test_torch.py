@@ -143,22 +143,51 @@ def test_a_workers_part_goes_on_from_its_state(ds):
     assert [key(batch) for batch in other] == whole[2:]
 
 
-@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 2)])
+def same(a, b):
+    """Whether two samples are the same, bit for bit."""
+    return a.keys() == b.keys() and all(torch.equal(torch.as_tensor(a[key]), torch.as_tensor(b[key])) for key in a)
+
+
+@pytest.mark.parametrize("method, count", [("fork", 0), ("fork", 2), ("spawn", 1)])
 def test_single_samples_are_those_of_the_loader(ds, method, count):
     options = dict(crop=vidrec.RandomResizedCrop(32), flip=0.5, seed=3)
     samples = MapDataset(ds, **options)
     assert len(samples) == 12
+    if method == "fork":
+        samples[0]  # in use before the workers start
     samples.set_epoch(2)
-    found = DataLoader(samples, batch_size=5, sampler=[7, 1, 0, 11, 3, 4], **workers(method, count))
-    frames = torch.cat([frames for frames, _ in found])
-    labels = torch.cat([labels for _, labels in found])
+    found = list(DataLoader(samples, batch_size=5, sampler=[7, 1, 0, 11, 3, 4], **workers(method, count)))
+    frames, masks = (torch.cat([batch[key] for batch in found]) for key in ("frames", "frame_mask"))
     expected = make(ds, batch_size=12, **options).batch(2, 0).frames
-    assert labels.tolist() == [1, 0, 0, 1, 0, 0]
-    assert torch.equal(frames[[2, 1, 4, 5]], expected[[0, 1, 3, 4]])
-    with pytest.raises(IndexError):
-        samples[12]
+    assert torch.cat([batch["label"] for batch in found]).tolist() == [1, 0, 0, 1, 0, 0]
+    assert torch.equal(frames, expected[[7, 1, 0, 11, 3, 4]]) and masks.all() and masks.shape == (6, 8)
+
+
+def test_samples_of_a_batch_do_not_depend_on_each_other(ds):
+    samples = MapDataset(ds, crop=vidrec.RandomResizedCrop(32), flip=0.5, frames=vidrec.Random(3))
+    found = samples.__getitems__([7, -1, 7, 0])
+    assert all(same(a, samples[index]) for a, index in zip(found, (7, 11, 7, 0)))
+    assert same(found[0], found[2]) and samples.__getitems__([]) == []
+    first = found[0]["frames"].clone()
+    samples.set_epoch(1)
+    assert not torch.equal(samples[7]["frames"], first)
+    # Of one batch whose samples have other lengths, each has its own.
+    lengths = MapDataset(ds, crop=32, frames=vidrec.AllFrames(max=5))
+    assert [len(sample["frames"]) for sample in lengths.__getitems__([1, 5])] == [5, 5]
+
+
+@pytest.mark.parametrize("index", [12, -13, 1 << 40])
+def test_there_are_no_samples_beyond_the_end(ds, index):
+    samples = MapDataset(ds, crop=16)
+    with pytest.raises(IndexError, match=f"no sample {index}, there are 12"):
+        samples.__getitems__([0, index])
+
+
+def test_options_of_batches_are_not_for_samples(ds):
     with pytest.raises(vidrec.UsageError, match="shuffle"):
         MapDataset(ds, shuffle=True)
+    with pytest.raises(vidrec.UsageError, match="no epoch -1"):
+        MapDataset(ds, crop=16).set_epoch(-1)
 
 
 def test_an_error_in_a_worker_is_raised_as_what_it_is(damaged, monkeypatch):

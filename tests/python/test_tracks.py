@@ -102,8 +102,9 @@ def test_torch_gets_tensors(robot):
     batch = next(iter(vidrec.Loader(robot, 2, crop=16, tracks=tracks, output="torch")))
     assert batch.tracks["state"].dtype == torch.float32 and batch.track_masks["state"].dtype == torch.bool
     assert batch.to("cpu").tracks["caption"] == batch.tracks["caption"]
-    _, label, more = MapDataset(robot, crop=16, tracks=tracks)[1]
-    assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
+    sample = MapDataset(robot, crop=16, tracks=tracks)[1]
+    more = sample["tracks"]
+    assert sample["label"] == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
     assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
 
 

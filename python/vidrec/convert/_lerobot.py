@@ -16,11 +16,13 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
-from .. import _vidrec, tools
+from .. import _storage, _vidrec, tools
 from .._storage import Path
+from ..dataset import open as open_dataset
 from ..errors import FormatError, Interrupted, PackWarning, UsageError
 from ..results import PackReport
 from ..stored_track import FLOATS
+from ._lerobot_meta import write_meta
 
 _CAMERA = "observation.images."
 # Columns that every data set has, and that say which episode, frame and task a row belongs to.
@@ -52,6 +54,9 @@ def from_lerobot(
     for each frame. Depth, in videos or PNG files, is a track of numbers; the attribute ``depth`` says what they mean.
 
     A clip has exactly the frames and rows of its episode, or it is listed as failed.
+
+    With ``frames="all"``, the output of a whole data set of version 3 is a data set of LeRobot, too: its folder ``meta``
+    is beside ``dataset.json``, and :mod:`vidrec.lerobot` lets LeRobot's own classes read it.
 
     Parameters
     ----------
@@ -99,9 +104,12 @@ def from_lerobot(
         work = LocalPath(tempfile.mkdtemp(prefix="vidrec-lerobot-", dir=scratch))
     keep = False
     try:
-        how = lerobot_manifest(path, work, episodes=episodes, first_episode=first_episode, root=root)
+        robot = _robot(path, work, root)
+        how = _manifest(robot, work, episodes, first_episode)
         report = tools.pack(how.pop("inputs"), output, **how, **options)
         assert isinstance(report, PackReport)
+        if robot.is_current and options.get("frames") == "all" and episodes is None and first_episode == 0 and not report.failed:
+            robot.write_meta(output, work, local, options)
         return report
     except (Interrupted, KeyboardInterrupt):
         keep = local
@@ -139,14 +147,24 @@ def lerobot_manifest(
     >>> vidrec.plan(how.pop("inputs"), "/shared/plan", frames="all", **how).parts  # doctest: +SKIP
     16
     """
+    work = LocalPath(folder).absolute()
+    return _manifest(_robot(path, work, root), work, episodes, first_episode)
+
+
+def _robot(path: Path, work: LocalPath, root: Optional[Path]) -> _Robot:
+    """The data set, whose values and pictures go to a folder."""
     try:
         import pyarrow.parquet as parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError as e:
         raise UsageError("data sets of LeRobot need pyarrow, which is not installed: pip install vidrec[lerobot]") from e
-    location, work = os.fspath(path), LocalPath(folder).absolute()
+    location = os.fspath(path)
     work.mkdir(parents=True, exist_ok=True)
     source = _downloaded(location, work) if _vidrec.is_remote(location) else LocalPath(location)
-    robot = _Robot(source, os.fspath(root) if root is not None else location, work, parquet)
+    return _Robot(source, os.fspath(root) if root is not None else location, work, parquet)
+
+
+def _manifest(robot: _Robot, work: LocalPath, episodes: Optional[Sequence[int]], first_episode: int) -> Dict[str, Any]:
+    """Write the manifest. Returns the options of a pack."""
     with open(work / "episodes.jsonl", "w", encoding="utf-8") as out:
         out.writelines(json.dumps(row) + "\n" for row in robot.rows(episodes, first_episode))
     how: Dict[str, Any] = {"inputs": work / "episodes.jsonl", "root": robot.root, "track": robot.specs or None}
@@ -229,6 +247,22 @@ class _Robot:
             raise FormatError(f"{file.parent}: this does not describe a data set of LeRobot: {type(e).__name__}: {e}") from e
         self._in_rows = [camera.key for camera in self.cameras if camera.in_rows]
         self._in_rows += [track.key for track in self._tracks if track.kind == "image"]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether LeRobot itself reads such a data set, of version 3."""
+        return self._major == "3"
+
+    def write_meta(self, output: Path, work: LocalPath, local: bool, options: Mapping[str, Any]) -> None:
+        """Write what LeRobot needs to read the packed data set, beside it."""
+        storage = {"storage_options": options.get("storage_options"), "timeout": options.get("storage_timeout", _storage.TIMEOUT)}
+        cameras = {camera.key: camera.name for camera in self.cameras}
+        kept = {track.key for track in self._tracks} | set(_OF_ROWS)
+        folder = LocalPath(output) if local else work / "packed"
+        dataset = open_dataset(output, **storage)
+        frames = sum(episode.length for episode in self._episodes)
+        if write_meta(self._folder, folder, frames, cameras, kept, dataset) and not local:
+            _vidrec.push_meta(folder, output, _storage.given(**storage))
 
     @property
     def specs(self) -> List[str]:

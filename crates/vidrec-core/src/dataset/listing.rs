@@ -223,6 +223,10 @@ pub(crate) fn missing(dir: &Path) -> Error {
     if let Some(Leftover { note, hints }) = leftover(dir) {
         return hints.into_iter().fold(e.help(note), Error::hint);
     }
+    if dir.join("meta").join("info.json").exists() {
+        let help = "pack it in Python: vidrec.convert.from_lerobot(FOLDER, OUTPUT, frames=\"all\")";
+        return e.found("meta/info.json of a data set of LeRobot").help(help);
+    }
     let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
     if indexes.is_empty() {
         return e.hint(Hint::Pack);

@@ -128,10 +128,16 @@ impl BatchShape {
             );
             return Err(Error::usage(what).found(format!("{batching:?}")));
         }
-        let factors = [clips, cameras, frames, width, height, 3 * size_of::<f32>() as u32];
-        let bytes = factors.iter().try_fold(1u64, |product, &factor| product.checked_mul(factor.into()));
-        if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-            return Ok(BatchShape { clips, cameras, frames, exact, size });
+        BatchShape { clips, cameras, frames, exact, size }.with_clips(clips as usize)
+    }
+
+    /// The shape with another number of clips. Returns an error for a batch that no memory can hold.
+    pub fn with_clips(self, clips: usize) -> Result<Self> {
+        let BatchShape { cameras, frames, size: (width, height), .. } = self;
+        let factors = [cameras, frames, width, height, 3 * size_of::<f32>() as u32];
+        let bytes = factors.iter().try_fold(clips, |product, &factor| product.checked_mul(factor as usize));
+        if let (Ok(clips), Some(true)) = (u32::try_from(clips), bytes.map(|bytes| isize::try_from(bytes).is_ok())) {
+            return Ok(BatchShape { clips, ..self });
         }
         let what = format!("a batch of {clips} clips of {frames} frames of {width}x{height} pixels");
         Err(Error::limit(what).hint(Hint::Set("batch_size")))

@@ -228,6 +228,11 @@ impl Loader {
         self.engine.schedule.batches_in(epoch)
     }
 
+    /// Whether all samples have one shape, so that any of them fit into a batch ([`batch_at`](Self::batch_at)).
+    pub fn is_even(&self) -> bool {
+        self.engine.schedule.is_even()
+    }
+
     /// The number of threads that decode.
     pub fn threads(&self) -> usize {
         self.engine.workers.threads.current_num_threads()
@@ -457,10 +462,19 @@ impl Engine {
                 all.samples.iter().map(|sample| self.specs.length(sample, plan.shape.frames).unwrap_or(1)).max();
             plan.shape.frames = frames.unwrap_or(1);
         }
+        Ok(self.of_all_cameras(plan))
+    }
+
+    /// The samples at some positions of `epoch`. The cameras of a sample are adjacent.
+    pub(super) fn batch_at(&self, epoch: u64, positions: &[u64]) -> Result<BatchPlan> {
+        Ok(self.of_all_cameras(self.schedule.batch_at(epoch, positions)?))
+    }
+
+    fn of_all_cameras(&self, mut plan: BatchPlan) -> BatchPlan {
         if self.episodes.is_some() {
             plan.samples = plan.samples.iter().flat_map(|sample| self.with_cameras(sample)).collect();
         }
-        Ok(plan)
+        plan
     }
 
     /// The samples of all cameras of a sample.

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::buckets::BatchShape;
 use super::engine::{Engine, Loader};
-use super::needs::{ask_for, to_read};
+use super::needs::{ask_for, plan_at, to_read};
 use super::sample_spec::SampleSpec;
 use super::samples::PlannedSample;
 use super::schedule::{BatchNumber, BatchPlan};
@@ -38,6 +38,25 @@ impl Loader {
     /// file, clip and frame of the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
         self.engine.made(epoch, k, Batch::default())
+    }
+
+    /// Makes a batch of the samples at some positions of `epoch`, in this order, now. A position may come more than once.
+    ///
+    /// Position `i` is that of the loader's order: without an order, sample `i` of the data set. It has the crop, flip, colors
+    /// and frames that it has in the batches of that epoch, whatever the others are.
+    ///
+    /// # Errors
+    ///
+    /// There is no such sample; there are no positions; samples differ in length or shape ([`is_even`](Self::is_even)); and the
+    /// errors of [`batch`](Self::batch).
+    pub fn batch_at(&self, epoch: u64, positions: &[u64]) -> Result<Batch> {
+        if positions.is_empty() {
+            return Err(Error::usage("a batch of no samples").expected("at least one position"));
+        }
+        let (engine, mut batch) = (&*self.engine, Batch::default());
+        batch.fill(engine, &plan_at(engine, epoch, positions)?)?;
+        engine.counters.lock().batches += 1;
+        Ok(batch)
     }
 
     /// Makes a batch as [`batch`](Self::batch) does, but the data goes to `memory` of the caller (pinned, shared,

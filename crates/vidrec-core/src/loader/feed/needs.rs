@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::samples::PlannedSample;
-use super::schedule::BatchNumber;
+use super::schedule::{BatchNumber, BatchPlan};
 use super::worker::frame_key;
 use crate::dataset::Clip;
 use crate::store::remote::{REQUEST_BYTES, RemoteFile};
@@ -42,13 +42,29 @@ impl Need {
 ///
 /// The index entries of the batch could not be fetched.
 pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Result<()> {
-    let remotes = engine.specs.dataset.remotes();
-    if remotes.is_empty() {
+    if !engine.specs.dataset.is_remote() {
         return Ok(());
     }
-    let needs = plan(engine, &[BatchNumber { epoch, k }])?;
+    ask(engine, &plan(engine, &[BatchNumber { epoch, k }])?)
+}
+
+/// Plans a batch of the samples at some positions of `epoch`, and asks for everything that it needs of remote files.
+///
+/// # Errors
+///
+/// There is no such sample, or the index entries of the batch could not be fetched.
+pub(crate) fn plan_at(engine: &Engine, epoch: u64, positions: &[u64]) -> Result<BatchPlan> {
+    let plan = engine.batch_at(epoch, positions)?;
+    if engine.specs.dataset.is_remote() {
+        bring(engine, &plan.samples)?;
+        ask(engine, &needs_of(engine, [(0, &plan)]))?;
+    }
+    Ok(plan)
+}
+
+fn ask(engine: &Engine, needs: &[Need]) -> Result<()> {
     let bytes: u64 = needs.iter().map(Need::bytes).sum();
-    remotes.iter().for_each(|remote| remote.need_memory(bytes.saturating_mul(2)));
+    engine.specs.dataset.remotes().iter().for_each(|remote| remote.need_memory(bytes.saturating_mul(2)));
     needs.iter().try_for_each(Need::ask)
 }
 
@@ -58,14 +74,17 @@ pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Result<()> {
 ///
 /// The index entries of the batches could not be fetched. Other errors come with the batch.
 pub(super) fn plan(engine: &Engine, batches: &[BatchNumber]) -> Result<Vec<Need>> {
-    match bring_entries(engine, batches) {
-        Err(e) if e.kind() == ErrorKind::Io => return Err(e),
-        _ => {}
-    }
+    bring_entries(engine, batches)?;
+    let plans: Vec<_> = batches.iter().map(|number| engine.batch(number.epoch, number.k)).collect();
+    let known = plans.iter().enumerate().filter_map(|(place, plan)| Some((place, plan.as_ref().ok()?)));
+    Ok(needs_of(engine, known))
+}
+
+/// Returns what some batches need, by their places among the batches that are planned together.
+fn needs_of<'a>(engine: &Engine, batches: impl IntoIterator<Item = (usize, &'a BatchPlan)>) -> Vec<Need> {
     // All samples of a clip are planned together, so that a run that several of them need is one run.
     let mut clips: BTreeMap<u64, (Vec<u32>, usize, usize)> = BTreeMap::new();
-    for (place, number) in batches.iter().enumerate() {
-        let Ok(plan) = engine.batch(number.epoch, number.k) else { continue };
+    for (place, plan) in batches {
         for sample in &plan.samples {
             let Ok((_, frames)) = to_read(engine, sample, plan.shape.frames, plan.shape.size) else { continue };
             let (all, _, last) = clips.entry(sample.clip).or_insert((Vec::new(), place, place));
@@ -88,7 +107,7 @@ pub(super) fn plan(engine: &Engine, batches: &[BatchNumber]) -> Result<Vec<Need>
             runs.into_iter().for_each(|(file, run)| add(file, run));
         }
     }
-    Ok(merged(needs))
+    merged(needs)
 }
 
 /// Merges neighbors into parts of at most one request, and sorts them by first use.
@@ -116,16 +135,29 @@ fn merged(mut needs: Vec<Need>) -> Vec<Need> {
 /// Fetches the index entries of all clips of the batches together. Includes the clips of other ranks if these
 /// decide on lengths.
 fn bring_entries(engine: &Engine, batches: &[BatchNumber]) -> Result<()> {
-    let mut clips = Vec::new();
+    let mut samples = Vec::new();
     for number in batches {
         let plan = engine.schedule.batch_of_all(number.epoch, number.k);
         let all = plan.as_ref().is_ok_and(|plan| !plan.shape.exact);
         let plan = if all { plan } else { engine.schedule.batch(number.epoch, number.k) };
-        clips.extend(plan.into_iter().flat_map(|plan| plan.samples).map(|sample| sample.clip));
+        samples.extend(plan.into_iter().flat_map(|plan| plan.samples));
     }
+    bring(engine, &samples)
+}
+
+/// Fetches the index entries of the clips of samples together.
+///
+/// # Errors
+///
+/// They could not be fetched. Other errors come with the batch.
+fn bring(engine: &Engine, samples: &[PlannedSample]) -> Result<()> {
+    let mut clips: Vec<u64> = samples.iter().map(|sample| sample.clip).collect();
     clips.sort_unstable();
     clips.dedup();
-    engine.specs.dataset.prefetch(&clips, !engine.options.fields.is_empty())
+    match engine.specs.dataset.prefetch(&clips, !engine.options.fields.is_empty()) {
+        Err(e) if e.kind() == ErrorKind::Io => Err(e),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the clip of a sample in a batch of `length` frames of `size` pixels, and those of its frames that must be read:

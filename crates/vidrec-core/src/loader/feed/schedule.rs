@@ -12,7 +12,7 @@ use crate::loader::draw::DrawKey;
 use crate::loader::options::ResolvedOptions;
 use vidrec_format::error::{Error, Result};
 use vidrec_format::random::{Random, stream};
-use vidrec_format::sampler::order::{Order, Ranks, Slot};
+use vidrec_format::sampler::order::{EpochOrder, Order, Ranks, Slot};
 
 /// Identifies a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +113,11 @@ impl Schedule {
         self.buckets.as_ref().map_or(std::slice::from_ref(&self.shape), |(buckets, _)| &buckets.shapes)
     }
 
+    /// Whether all samples have one shape.
+    pub fn is_even(&self) -> bool {
+        self.buckets.is_none() && self.shape.exact
+    }
+
     /// Starts at the position of another run.
     pub fn resume(&mut self, at: RunPosition) {
         self.resumed = Some(at);
@@ -203,12 +208,7 @@ impl Schedule {
                 (None, Some((_, queue, _))) => *queue.positions.get(usize::try_from(position).ok()?)?,
                 (None, None) => position,
             };
-            let (sample, round) = order.drawn(position)?;
-            // A multiple of the number of crops, because that number divides the number of samples.
-            let occurrence = if order.repeats() { self.samples.len.wrapping_mul(position + 1) } else { 0 };
-            // In a mix, the draw depends on the round through the source, not on how its stream is cut into
-            // epochs.
-            Some(self.planned(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
+            self.at(&order, epoch, position, counts)
         };
         let places = ranks.flat_map(|rank| (0..ranks_of.clips(number, rank)).map(move |i| (rank, i)));
         let samples = places.map(|(rank, i)| planned(rank, i)).collect::<Option<Vec<_>>>();
@@ -217,6 +217,36 @@ impl Schedule {
         let samples = samples.filter(|samples| k < batches && !samples.is_empty()).ok_or_else(none)?;
         let shape = BatchShape { clips: u32::try_from(samples.len()).unwrap_or(u32::MAX), ..shape };
         Ok(BatchPlan { samples, shape, clips_on_all_ranks: ranks_of.clips_on_all_ranks(number) })
+    }
+
+    /// The samples at some positions of `epoch`, in this order, as one batch.
+    ///
+    /// # Errors
+    ///
+    /// A position past the end, or samples that differ in length or shape.
+    pub fn batch_at(&self, epoch: u64, positions: &[u64]) -> Result<BatchPlan> {
+        if !self.is_even() {
+            return Err(Error::usage("samples differ in length or shape, so not any of them fit into one batch"));
+        }
+        let order = self.order.proven(self.samples.len, self.options.seed, epoch);
+        let planned = |&position: &u64| {
+            let none = || Error::usage(format!("there is no sample {position}"));
+            let none = || none().expected(format!("less than {}", self.positions));
+            self.at(&order, epoch, position, true).ok_or_else(none)
+        };
+        let samples = positions.iter().map(planned).collect::<Result<Vec<_>>>()?;
+        let shape = self.shape.with_clips(samples.len())?;
+        Ok(BatchPlan { clips_on_all_ranks: samples.len() as u64, samples, shape })
+    }
+
+    /// The sample at a position of an epoch.
+    fn at(&self, order: &EpochOrder, epoch: u64, position: u64, counts: bool) -> Option<PlannedSample> {
+        let (sample, round) = order.drawn(position)?;
+        // A multiple of the number of crops, because that number divides the number of samples.
+        let occurrence = if order.repeats() { self.samples.len.wrapping_mul(position + 1) } else { 0 };
+        // In a mix, the draw depends on the round through the source, not on how its stream is cut into
+        // epochs.
+        Some(self.planned(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
     }
 
     /// The sample with a replacement for its sample: draw number `attempt`, from the same source if there are

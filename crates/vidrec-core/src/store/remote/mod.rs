@@ -37,5 +37,5 @@ mod url;
 pub use bucket::{Bucket, Tag};
 pub use file::{Opening, REQUEST_BYTES, RangeRequest, RemoteFile};
 pub use listing::{ListedObject, Listing};
-pub use remote::{Remote, memory_for, pinned};
+pub use remote::{Remote, memory_for, pinned, read_object};
 pub use url::check_location;

@@ -20,6 +20,7 @@ use crate::store::storage::Counters;
 use crate::store::storage::RemoteStats;
 use crate::store::storage::Storage;
 use vidrec_format::error::{Error, Result};
+use vidrec_format::limits;
 
 /// The interval of calls to a waiting caller.
 const TICK: Duration = Duration::from_millis(100);
@@ -46,6 +47,12 @@ pub fn pinned(location: &Path, storage: &Storage) -> Result<PathBuf> {
         Some(("hf", _)) => Remote::new(&Storage { cache: None, ..storage.clone() })?.pinned(location),
         _ => Ok(location.to_owned()),
     }
+}
+
+/// Reads a whole small object, or file of a web server or the Hugging Face Hub. `None` if it does not exist.
+#[doc(hidden)]
+pub fn read_object(location: &Path, storage: &Storage) -> Result<Option<Vec<u8>>> {
+    Remote::new(storage)?.read(location, limits::MAX_SMALL_OBJECT_BYTES)
 }
 
 /// The memory with which so many bytes are asked for ahead of their use.

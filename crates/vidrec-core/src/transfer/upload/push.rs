@@ -1,8 +1,9 @@
 //! Pushes a data set from a local folder to a location.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::meta::upload_meta;
 use super::options::{PushOptions, PushReport};
 use super::place::Place;
 use crate::dataset::{Io, Source, listing};
@@ -22,6 +23,7 @@ use vidrec_format::error::{Error, Hint, Result};
 /// their names, which contain digits of their digests, and resumes. An item of `progress` is a byte.
 ///
 /// If two processes push to the same location at the same time, one of them succeeds, and the other gets an error.
+/// The folder `meta` of a data set that LeRobot reads is uploaded before, and replaces the one there.
 /// With [`overwrite`](PushOptions::overwrite), an existing data set is replaced in one step. Then the objects that
 /// only the old one had are removed. Readers that have the old data set open find them missing.
 ///
@@ -63,6 +65,7 @@ pub fn push(
     let mut so_far = Progress { done, total: Some(bytes), ..Progress::default() };
     let upload = |number: usize, advance: &dyn Fn(u64) -> Result<()>| upload(&files[number], &place.bucket, advance);
     let kept = several(files.len(), FILES, &mut so_far, progress, upload).map_err(|e| to_continue(e, "uploaded"))?;
+    upload_meta(&set.folder, &place.bucket).map_err(|e| to_continue(e, "uploaded"))?;
     if !found {
         place.commit(&set.bytes).map_err(|e| to_continue(e, "uploaded"))?;
     }
@@ -84,6 +87,7 @@ pub fn push(
 
 /// A data set in a local folder.
 struct LocalSet {
+    folder: PathBuf,
     /// The bytes of its `dataset.json`.
     bytes: Vec<u8>,
     json: DatasetJson,
@@ -108,7 +112,8 @@ impl LocalSet {
             Ok((item, proven.map_err(|e| e.hint(Hint::Verify))?))
         };
         let files = items(&listing, &json).into_iter().map(with_length).collect::<Result<_>>()?;
-        Ok(LocalSet { bytes, json, files })
+        let folder = listing.parent().map(Path::to_owned).unwrap_or_default();
+        Ok(LocalSet { folder, bytes, json, files })
     }
 }
 
