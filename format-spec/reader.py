@@ -13,6 +13,7 @@ from collections import namedtuple
 from pathlib import Path
 from zlib import crc32
 
+import added
 from basics import check, FormatError, json_object, map_file
 from track_reader import Track, TrackFile
 
@@ -73,6 +74,7 @@ class Shard:
         if record_path is None:
             self.record_path = self.beside(".rec", self.sha256)
         self.track_path, self.tracks = track_path, None
+        self.added, self.listed_added = [], listed.get("added")
         if b"TRKS" in self.sections:
             self.track_binding = struct.unpack("<Q32sI4x", self.section(b"TRKS"))
             self.track_path = track_path or self.beside(".vtrk", self.track_binding[1])
@@ -122,6 +124,7 @@ class Shard:
         except UnicodeDecodeError as e:
             raise FormatError("clip-string", f"clip {ordinal}: {e}") from e
         frames = [self.frame(i) for i in range(first, first + count)]
+        strings[2] = added.attributes(self, ordinal, count, strings[2])
         return Clip(None if label < 0 else label, *strings, width, height, (numerator, denominator), bool(flags & 1),
                     frames, self, first, ordinal)
 
@@ -165,12 +168,7 @@ class Dataset:
         for shard, names, more in ((b, a.meta["classes"], b.meta["classes"]) for a, b in zip(shards, shards[1:])):
             begins = more[: len(names)] == names and bool(more) == bool(names)
             check(begins, "dataset-classes", f"those of {shard.index_path} do not begin with those of the shard before")
-        known = {}
-        for shard in (shard for shard in shards if shard.tracks):
-            for track in shard.tracks.schema:
-                kind = track["type"], track["shape"], track["timing"], track.get("list", False)
-                same = known.setdefault(track["name"], kind) == kind
-                check(same, "dataset-tracks", f"{shard.track_path}: {track['name']} is another track elsewhere")
+        added.check_schemas(shards)
 
     def __len__(self) -> int:
         return sum(s.clip_count for s in self.shards)
@@ -182,18 +180,18 @@ class Dataset:
         """Everything but the pictures, ready for JSON."""
         def clip(c: Clip) -> dict:
             tracks = {}
-            if c.shard.tracks:
-                tracks["tracks"] = [track(t) for t in c.shard.tracks.tracks(c.ordinal, len(c.frames))]
+            if added.track_files(c.shard):
+                tracks["tracks"] = [track(t) for t in added.tracks(c.shard, c.ordinal, len(c.frames))]
             return {**dict(list(c._asdict().items())[:-3]), "frames": [f._asdict() for f in c.frames], **tracks}
         def track(t: Track) -> dict:
             return {"name": t.schema["name"], "count": t.count, "numbers": None if t.numbers is None else t.numbers.hex(), "texts": t.texts,
                     "starts": t.starts, "ends": t.ends, "first_ns": t.first_ns, "rate": t.rate, **({"lists": t.lists} if t.lists is not None else {})}
-        return {**{k: self.meta[k] for k in META_TYPES}, "shards": [s.listing() for s in self.shards],
+        return {**{k: self.meta[k] for k in META_TYPES}, "shards": [{**s.listing(), **added.listed(s)} for s in self.shards],
                 "clips": [clip(c) for c in self.clips]}
 
 def read_listing(path: Path) -> dict:
     listing = json_object(path.read_bytes(), "dataset-json", {**LISTING_TYPES, **META_TYPES}, tuple(LISTING_TYPES))
-    check((listing["format"], listing["format_version"]) == ("vidrec", 1), "dataset-version", "not version 1")
+    added.check_version(listing)
     check(len(listing["shards"]) > 0, "dataset-json", "no shards")
     failures = listing.get("failures")
     for part in listing["shards"] + ([] if failures is None else [failures]):
@@ -207,6 +205,7 @@ def read_listing(path: Path) -> dict:
             check(is_name, "dataset-json", f"{name!r} is not the name of such a file")
     for key in "clips", "frames", "bytes":
         check(listing[key] == sum(s[key] for s in listing["shards"]), "dataset-json", f"{key} is not the sum")
+    added.check_places(listing)
     return listing
 
 def open_dataset(path) -> Dataset:
@@ -214,8 +213,9 @@ def open_dataset(path) -> Dataset:
     if (listing := path / "dataset.json" if path.is_dir() else path).suffix == ".json":
         at = listing.with_name
         tracks = lambda s: at(s["track_file"]["file"]) if s.get("track_file") else None
-        return Dataset([Shard(at(s["index_file"]), at(s["record_file"]), s, tracks(s))
-                        for s in read_listing(listing)["shards"]])
+        read = read_listing(listing)
+        shards = [Shard(at(s["index_file"]), at(s["record_file"]), s, tracks(s)) for s in read["shards"]]
+        return Dataset(added.opened(read, shards, at))
     index, record = path.with_suffix(".vidx"), path if path.suffix == ".rec" else None
     if record and not index.exists():
         listed = read_listing(path.with_name("dataset.json"))["shards"]

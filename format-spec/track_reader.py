@@ -11,6 +11,7 @@ import picture
 import sound
 from basics import FormatError, align, check, json_object, map_file
 
+ATTRIBUTES = "vidrec.attributes"
 TRACK_MAGIC = b"\x89VTRK\r\n\x1a"
 
 # Of each type of numbers: its bytes, and its letter for struct.

@@ -11,7 +11,7 @@ from typing import Iterator, List
 
 from basics import FormatError, align, check, json_object
 from reader import META_TYPES, Clip, Shard, open_dataset, read_listing
-from track_reader import NUMBERS
+from track_reader import NUMBERS, TrackFile
 
 
 def verify(path) -> List[FormatError]:
@@ -20,7 +20,7 @@ def verify(path) -> List[FormatError]:
         dataset = open_dataset(path)
     except FormatError as e:
         return [e]
-    problems = [e for shard in dataset.shards for e in verify_shard(shard)]
+    problems = [e for shard in dataset.shards for e in verify_shard(shard)] + verify_added(dataset)
     path = Path(path)
     listing_path = path / "dataset.json" if path.is_dir() else path
     if listing_path.suffix == ".json":
@@ -63,16 +63,24 @@ def verify_shard(shard: Shard) -> List[FormatError]:
         problems.append(FormatError("clip-order", "frames that belong to no clip"))
     elif not problems and next_record != len(shard.records):
         problems.append(FormatError("record-trailing", f"something after byte {next_record}"))
-    return problems + verify_tracks(shard)
+    return problems + (verify_tracks(shard.tracks, {0: shard}) if shard.tracks else [])
 
 
-def verify_tracks(shard: Shard) -> List[FormatError]:
-    file, problems, end = shard.tracks, [], 64
-    if file is None:
-        return []
+def verify_added(dataset) -> List[FormatError]:
+    """What is broken in the files that were added."""
+    files = {}
+    for shard in dataset.shards:
+        for file, first in shard.added:
+            files.setdefault(file, {})[first] = shard
+    return [e for file, shards in files.items() for e in verify_tracks(file, shards)]
+
+
+def verify_tracks(file: TrackFile, shards: dict) -> List[FormatError]:
+    """What is broken in a track file. `shards` has the shard whose first clip is at each place."""
+    problems, end = [], 64
     if hashlib.sha256(file.bytes).digest() != file.sha256:
         problems.append(FormatError("track-digest", "the SHA-256 of the track file differs"))
-    for c in range(shard.clip_count):
+    for c in range(file.clip_count):
         try:
             block = file.block(c)
             if block is not None:
@@ -80,7 +88,7 @@ def verify_tracks(shard: Shard) -> List[FormatError]:
                 check(start == align(end, 64), "track-order", f"clip {c}: its tracks are not at {align(end, 64)}")
                 check(not any(file.bytes[end:start]), "track-padding", f"not zero before byte {start}")
                 end = block_end
-                verify_block(shard, c, start, entries)
+                verify_block(file, shards, c, start, entries)
         except FormatError as e:
             problems.append(e)
     if not problems:
@@ -89,11 +97,13 @@ def verify_tracks(shard: Shard) -> List[FormatError]:
     return problems
 
 
-def verify_block(shard: Shard, c: int, start: int, entries: list) -> None:
-    end = start + 8 + 48 * len(entries)
+def verify_block(file: TrackFile, shards: dict, c: int, start: int, entries: list) -> None:
+    end, first = start + 8 + 48 * len(entries), max((first for first in shards if first <= c), default=None)
+    shard = None if first is None or c - first >= shards[first].clip_count else shards[first]
     for entry in entries:
-        track = shard.tracks.track(c, start, entry, len(shard.clip(c).frames))
-        check(not any(shard.tracks.bytes[end : track.start]), "track-padding", f"not zero before byte {track.start}")
+        # A clip that no shard has any more has as many frames as values.
+        track = file.track(c, start, entry, entry[5] if shard is None else len(shard.clip(c - first).frames))
+        check(not any(file.bytes[end : track.start]), "track-padding", f"not zero before byte {track.start}")
         check(not any(track.padding), "track-padding", f"not zero after the values, before byte {track.end}")
         end, kind = track.end, track.schema["type"]
         if kind in ("f16", "f32", "f64") and not track.schema.get("nan"):

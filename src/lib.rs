@@ -137,14 +137,14 @@ pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use vidrec_format::{dataset_json, limits};
 pub use vidrec_jpeg::Planes;
 
-/// Builds new data sets from existing ones. Every edit copies JPEGs byte for byte.
+/// Builds new data sets from existing ones, and adds tracks to existing ones. Every edit copies JPEGs byte for byte.
 pub mod edit {
-    #[doc(hidden)]
-    pub use vidrec_core::dataset::edit::joined_meta;
     pub use vidrec_core::dataset::edit::{
-        Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Selection, append, merge,
-        remove, split, split_clips, subset, subset_clips,
+        Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Selection, TrackAdder,
+        TracksReport, append, merge, remove, remove_tracks, split, split_clips, subset, subset_clips,
     };
+    #[doc(hidden)]
+    pub use vidrec_core::dataset::edit::{joined_meta, keys_by_clip};
 }
 
 /// JPEG: encode from planes, decode to RGB or planes. Opens no file.
@@ -160,6 +160,8 @@ pub mod jpeg {
 /// Packing: from videos to a data set, in parallel, in order, with every failure reported.
 #[cfg(feature = "pack")]
 pub mod pack {
+    #[doc(hidden)]
+    pub use vidrec_pack::{ArrayFile, ClipCell, ClipValues};
     pub use vidrec_pack::{
         Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, IgnoredFiles, InputOptions, Job,
         LimitOptions, ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan,

@@ -5,11 +5,12 @@
 //! batch    one batch                 task     long work that can be interrupted
 //! error    to an exception           edit     data sets out of data sets
 //! packing  videos to a data set      storage  remote data sets and outputs
-//! writer   a new data set, clip by clip
+//! writer   a new data set, clip by clip    additions  tracks for an old one
 //! reports  proofs, findings, pages and copies
 //! per_process  things that must not be used, or dropped, in a forked process
 //! ```
 
+mod additions;
 mod batch;
 mod dataset;
 mod edit;
@@ -42,6 +43,7 @@ fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
 mod _vidrec {
     #[pymodule_export]
     use super::{
+        additions::{TrackAdder, remove_tracks},
         batch::Batch,
         dataset::{Dataset, Mix},
         edit::{append, merge, remove, split, subset},

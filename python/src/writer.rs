@@ -28,7 +28,7 @@ pub enum Pictures {
 }
 
 /// The schema of a track as JSON, its numbers and texts and how many items each of its lists has, its times and ends in nanoseconds, and the first time and the rate.
-type NewTrack = (String, (PyBackedBytes, Vec<String>, Vec<u32>), (Vec<i64>, Vec<i64>), (i64, (u32, u32)));
+pub type NewTrack = (String, (PyBackedBytes, Vec<String>, Vec<u32>), (Vec<i64>, Vec<i64>), (i64, (u32, u32)));
 
 /// The time of each frame, and its place in the source.
 type FrameTimes = Vec<(i64, Option<u32>)>;
@@ -242,7 +242,7 @@ impl Pictures {
     }
 }
 
-fn track((schema, (numbers, texts, lists), (starts, ends), (first_ns, rate)): NewTrack) -> Result<Track> {
+pub fn track((schema, (numbers, texts, lists), (starts, ends), (first_ns, rate)): NewTrack) -> Result<Track> {
     let schema: TrackSchema = serde_json::from_str(&schema).map_err(|e| Error::usage(format!("tracks: {e}")))?;
     let TrackSchema { name, kind, shape, timing, nan, list } = schema;
     let values = TrackValues::of_bytes(kind, &numbers).unwrap_or(TrackValues::Texts(texts));

@@ -16,7 +16,8 @@ videos, by options or by a :func:`recipe`, or :func:`plan`, :func:`pack_part` an
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split` and :func:`subset` write data sets out of data sets,
-:func:`remove` takes clips out of one, and :class:`Writer` writes one clip by clip; ``vidrec.convert`` has the formats of other Python projects. What they return is
+and :class:`Writer` writes one clip by clip. :func:`remove` takes clips out of one; :func:`add_tracks` and :func:`remove_tracks`
+change what clips have beside their frames. ``vidrec.convert`` has the formats of other Python projects. What they return is
 in ``vidrec.results``, and the words that options
 take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes
 pictures of frames that a GPU decoded; ``vidrec.vlm`` makes patches and metadata for video-language models, and
@@ -26,6 +27,7 @@ pictures of frames that a GPU decoded; ``vidrec.vlm`` makes patches and metadata
 from . import convert, results, words
 from ._recipe import RecipeOptions
 from ._vidrec import __version__
+from .additions import add_tracks, remove_tracks
 from .batch import Batch
 from .batching import Buckets, FrameBudget, TokenBudget
 from .cameras import Cameras
@@ -118,6 +120,7 @@ __all__ = [
     "Windows",
     "Writer",
     "__version__",
+    "add_tracks",
     "check",
     "convert",
     "fetch",
@@ -133,6 +136,7 @@ __all__ = [
     "push",
     "recipe",
     "remove",
+    "remove_tracks",
     "report",
     "results",
     "split",

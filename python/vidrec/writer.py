@@ -165,7 +165,7 @@ class Writer:
         storing = {"quality": quality, "retile": bool(retile), "shard_bytes": shard_bytes, "threads": threads or 0}
         self._is_new = not os.path.lexists(folder)
         try:
-            self._inner = _vidrec.Writer(folder, json.dumps(meta, default=_plain), self._replace, storing)
+            self._inner = _vidrec.Writer(folder, as_json(meta), self._replace, storing)
         except BaseException:
             self._remove_scratch()
             raise
@@ -243,9 +243,9 @@ class Writer:
             "time_base": base,
             "short": bool(is_short),
         }
-        given = [_track(name, value, name in self._nan, name in self._lists) for name, value in (tracks or {}).items()]
+        given = [new_track(name, value, name in self._nan, name in self._lists) for name, value in (tracks or {}).items()]
         self._check_tracks([json.loads(schema) for schema, *_ in given])
-        self._inner.add(json.dumps(clip, default=_plain), list(zip(stored, indices)), pictures, given)
+        self._inner.add(as_json(clip), list(zip(stored, indices)), pictures, given)
 
     def close(self) -> WriteReport:
         """Publish the data set. Does nothing if it is there already.
@@ -397,7 +397,7 @@ def _times(
     return stored.tolist(), base
 
 
-def _track(name: str, given: TrackValues, nan: bool, is_list: bool) -> Tuple[Any, ...]:
+def new_track(name: str, given: TrackValues, nan: bool, is_list: bool) -> Tuple[Any, ...]:
     """A track as the compiled module takes it."""
     starts: Any = []
     ends: Any = []
@@ -470,6 +470,11 @@ def _nanoseconds(name: str, when: Any) -> NDArray[np.int64]:
             raise UsageError(f"track {name!r}: a time is not a number of seconds within 250 years of 0")
         times = np.rint(times.astype(np.float64) * _NS)
     return times.astype(np.int64)
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """JSON of a mapping, which may have values of NumPy."""
+    return json.dumps(value, default=_plain)
 
 
 def _plain(value: Any) -> Any:

@@ -25,6 +25,7 @@ PAGES = {
     "format-spec/basics.py": "reference/reader.md#basicspy",
     "format-spec/reader.py": "reference/reader.md#readerpy",
     "format-spec/track_reader.py": "reference/reader.md#track_readerpy",
+    "format-spec/added.py": "reference/reader.md#addedpy",
     "format-spec/sound.py": "reference/reader.md#soundpy",
     "format-spec/picture.py": "reference/reader.md#picturepy",
     "format-spec/verify.py": "reference/reader.md#verifypy",

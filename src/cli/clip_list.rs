@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use crate::Dataset;
 use crate::check::FoundClip;
-use crate::edit::{ClipList, Selection};
+use crate::edit::{ClipList, Key, Selection};
 use serde_json::Value;
 
 use crate::cli::arguments::{ClipRange, ordinals, parse_pair};
 use crate::cli::output::{self, count};
-use crate::cli::table;
+use crate::cli::table::{self, Row};
 
 /// Conditions on clips, all of which a clip meets.
 #[derive(clap::Args)]
@@ -112,10 +112,14 @@ fn damaged_clips(report: &str, set: &Dataset) -> Result<(Vec<u64>, u64), String>
     let report: Value = serde_json::from_str(report).map_err(|e| format!("cannot read the list: {e}"))?;
     let problems = report.get("problems").and_then(Value::as_array);
     let problems = problems.ok_or("this JSON names no clips; give the report of `vidrec verify --json`")?;
-    let (mut starts, mut start) = (HashMap::new(), 0);
+    // The clips of shards in each file: the ordinal of the first in the file, their number, and the ordinal in the data set.
+    let (mut places, mut start) = (HashMap::<String, Vec<(u64, u64, u64)>>::new(), 0);
     for shard in set.to_json().shards {
-        starts.extend([(shard.record_file.to_string(), start), (shard.index_file.to_string(), start)]);
-        starts.extend(shard.track_file.map(|tracks| (tracks.file.to_string(), start)));
+        let own = shard.file_names().map(|name| (name, 0));
+        let added = shard.added.iter().flat_map(|added| &added.tracks).map(|place| (&place.file, place.first_clip));
+        for (name, first) in own.chain(added) {
+            places.entry(name.to_string()).or_default().push((first, shard.clips, start));
+        }
         start += shard.clips;
     }
     let (mut clips, mut unnamed) = (Vec::new(), 0);
@@ -125,12 +129,27 @@ fn damaged_clips(report: &str, set: &Dataset) -> Result<(Vec<u64>, u64), String>
             continue;
         };
         let file = Path::new(problem.get("file").and_then(Value::as_str).unwrap_or_default());
-        let start = file.file_name().and_then(|name| starts.get(name.to_str()?));
-        let start =
-            start.ok_or_else(|| format!("{file:?} is not a file of this data set, so its clips are unknown"))?;
-        clips.push(start + clip);
+        let places = file.file_name().and_then(|name| places.get(name.to_str()?));
+        let places =
+            places.ok_or_else(|| format!("{file:?} is not a file of this data set, so its clips are unknown"))?;
+        let place = places.iter().find(|(first, clips, _)| clip >= *first && clip - first < *clips);
+        clips.extend(place.map(|(first, _, start)| start + (clip - first)));
     }
     Ok((clips, unnamed))
+}
+
+/// What names the clip of a row of a table: its number, its source, or both, which must agree.
+pub fn key(row: &Row, set: &Dataset) -> Result<Key, String> {
+    let source_column = row.source_column();
+    match (row.clip()?, row.text(source_column)) {
+        (Some(clip), source) => {
+            let place = |e| format!("column \"{source_column}\": {e}");
+            check_source(set, clip, source.as_deref()).map_err(place)?;
+            Ok(Key::Clip(clip))
+        }
+        (None, Some(source)) => Ok(Key::Source(source)),
+        (None, None) => Err("neither \"source\" nor \"clip\" says which clip".into()),
+    }
 }
 
 /// Where an entry has the clip's source, too, it must be the one in the data set.

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Pack", &["pack", "import"]),
     ("Look", &["inspect", "view", "browse", "check", "verify"]),
     ("Train", &["bench"]),
-    ("Edit", &["merge", "split", "subset", "remove", "repair"]),
+    ("Edit", &["merge", "split", "subset", "remove", "tracks", "repair"]),
     ("Move", &["fetch", "push", "export"]),
     ("Cluster", &["plan", "status", "publish"]),
 ];

@@ -10,7 +10,7 @@ use crate::{Dataset, JsonObject};
 
 use crate::cli::Run;
 use crate::cli::arguments::parse_pair;
-use crate::cli::clip_list::{self, ConditionArgs, check_source};
+use crate::cli::clip_list::{self, ConditionArgs};
 use crate::cli::edit::NewSetArgs;
 use crate::cli::table::{self, Row};
 
@@ -86,17 +86,7 @@ const FACTS: [&str; 7] = ["frames", "width", "height", "short", "first_seconds",
 const CHANGEABLE: [&str; 2] = ["class", "attributes"];
 
 fn change(row: &Row, set: &Dataset) -> Result<Change, String> {
-    let source_column = row.source_column();
-    let source = row.text(source_column);
-    let key = match (row.clip()?, source) {
-        (Some(clip), source) => {
-            let place = |e| format!("column \"{source_column}\": {e}");
-            check_source(set, clip, source.as_deref()).map_err(place)?;
-            Key::Clip(clip)
-        }
-        (None, Some(source)) => Key::Source(source),
-        (None, None) => return Err("neither \"source\" nor \"clip\" says which clip".into()),
-    };
+    let (key, source_column) = (clip_list::key(row, set)?, row.source_column());
     let is_taken = |name: &str, taken: &[&str]| taken.iter().any(|known| name.eq_ignore_ascii_case(known));
     let others = row.cells().filter(|(name, _)| !is_taken(name, &WHICH) && !is_taken(name, &[source_column]));
     if let Key::Clip(clip) = key

@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 
 /// A line of a table: the names of its columns, and a value for each.
 pub struct Row {
-    line: u64,
+    /// The number of the line, from 1.
+    pub line: u64,
     cells: Vec<(Rc<str>, Value)>,
 }
 

@@ -124,6 +124,7 @@ pub fn table(inputs: &Inputs) -> Vec<Row> {
         IN_PLACE,
         Box::new(|inputs, folder| copy(&inputs.at("a"), &folder.join("set"))),
     ));
+    rows.extend(tracks());
     rows.push(Row::new(
         "remove",
         "remove set --class walk --class jump",
@@ -141,6 +142,23 @@ fn fresh_and_over(name: &str, line: &str, outputs: &'static [Output], before: Be
     let fresh = Row { forces: true, ..Row::new(name, line, outputs, Box::new(|_, _| ())) };
     let over = Row::new(&format!("{name}, over another"), &format!("{line} {}", force(line)), outputs, before);
     [fresh, Row { forces: true, ..over }]
+}
+
+/// Tracks and attributes that are added, also in place of others, and removed.
+fn tracks() -> [Row; 3] {
+    const ADD: &str = "tracks add set force={in}/values.jsonl,rate=2 --fields {in}/fields.csv --replace";
+    let fresh: Before = Box::new(|inputs, folder| copy(&inputs.at("a"), &folder.join("set")));
+    let with_others = || -> Before {
+        Box::new(|inputs, folder| {
+            copy(&inputs.at("a"), &folder.join("set"));
+            inputs.vidrec(folder, "tracks add set force={in}/values.jsonl,rate=3 --fields {in}/labels.csv");
+        })
+    };
+    [
+        Row::new("tracks add", ADD, IN_PLACE, fresh),
+        Row::new("tracks add, over others", ADD, IN_PLACE, with_others()),
+        Row::new("tracks remove", "tracks remove set force --field label", IN_PLACE, with_others()),
+    ]
 }
 
 fn packs() -> Vec<Row> {

@@ -29,6 +29,8 @@ impl Inputs {
         copy(&inputs.at("a"), &inputs.at("damaged"));
         damage(&inputs.at("damaged"), 1, 0);
         fs::write(inputs.at("labels.csv"), "source,label\ndir/é0.mp4,swim\ndir/é3.mp4,walk\n").unwrap();
+        fs::write(inputs.at("fields.csv"), "clip,caption\n0,a cat\n5,a dog\n").unwrap();
+        fs::write(inputs.at("values.jsonl"), "{\"clip\":1,\"force\":[1,2]}\n{\"clip\":4,\"force\":[3]}\n").unwrap();
         fs::write(inputs.at("texts.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"two\",\"label\":1}\n").unwrap();
         let frames = |seed: u32| (seed..seed + 3).map(|t| jpeg((32, 16), t)).collect();
         let videos =

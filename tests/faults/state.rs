@@ -69,7 +69,9 @@ fn content(path: &Path, set: &Dataset) -> Vec<String> {
 fn describe(clip: &Clip<'_>) -> String {
     let frames: Vec<_> = clip.frames().map(|f| f.unwrap()).map(|f| (f.crc32(), f.pts(), f.source_index())).collect();
     let names = (clip.source().unwrap(), clip.class().unwrap(), clip.attributes_json().unwrap());
-    format!("{names:?} {:?} {:?} {frames:?}", clip.label(), clip.time_base())
+    let tracks = clip.tracks().unwrap().all().unwrap();
+    let tracks: Vec<_> = tracks.iter().map(|t| (t.name(), t.texts().map(Vec::from_iter), t.number_bytes())).collect();
+    format!("{names:?} {:?} {:?} {frames:?} {tracks:?}", clip.label(), clip.time_base())
 }
 
 /// The list of what could not be packed: the file that `dataset.json` names, or the one of the usual name.

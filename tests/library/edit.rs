@@ -246,8 +246,8 @@ fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
     no(vec![change(Key::Clip(0), "3")], "out of range");
     no(vec![change(Key::Clip(0), "-1")], "label -1 is negative");
     no(vec![change(Key::Clip(0), "-1"), change(Key::Clip(1), "swim")], "label -1 is negative");
-    no(vec![swim.clone(), change(Key::Source("dir/é0.mp4".into()), "run")], "clip 0 is changed as");
-    no(vec![swim.clone(), swim], "changed twice");
+    no(vec![swim.clone(), change(Key::Source("dir/é0.mp4".into()), "run")], "clip 0 is named as");
+    no(vec![swim.clone(), swim], "named twice");
 }
 
 #[test]

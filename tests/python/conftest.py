@@ -60,18 +60,20 @@ def rig_path(videos, tmp_path_factory):
     import vidrec
 
     root = tmp_path_factory.mktemp("rig")
-    rows = ["path,camera,episode,end,action,depth,boxes,detections"]
+    rows, boxes = ["path,camera,episode,end,action,depth,detections"], []
     for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
         values = json.dumps([[k, i] for k in range(12)]).replace('"', '""')
         detections = [[[k, i, 90 - k, 60 + i]] * ((k + i) % 4) for k in range(12)]
-        row = f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy,{i}-boxes.npy,"{detections}"'
+        row = f'{video},{"front" if i % 2 else "wrist"},{i // 2},{0.5 + i // 2 % 3 / 4},"{values}",{i}.npy,"{detections}"'
         rows.append(row)
-        np.save(root / f"{i}-boxes.npy", np.random.default_rng(i).uniform(-20, 110, (12, 3, 4)))
+        boxes.append(np.random.default_rng(i).uniform(-20, 110, (12, 3, 4)))
         np.save(root / f"{i}.npy", np.random.default_rng(i).integers(0, 9000, (12, 18, 24), np.uint16))
     (root / "list.csv").write_text("\n".join(rows))
-    tracks = ["action=action,rate=12", "depth=depth,frames", "boxes=boxes,frames", "detections=detections,every-frame,type=f16,list"]
+    tracks = ["action=action,rate=12", "depth=depth,frames", "detections=detections,every-frame,type=f16,list"]
     report = vidrec.pack(root / "list.csv", root / "rig", frames="all", size=(48, 64), track=tracks)
     assert report.clips == 12
+    # Whatever goes with tracks goes with those that were added.
+    vidrec.add_tracks(root / "rig", {"boxes": (boxes[clip.index][: len(clip)] for clip in vidrec.open(root / "rig"))})
     return root / "rig"
 
 

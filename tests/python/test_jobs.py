@@ -90,3 +90,10 @@ def test_a_run_goes_on_after_clips_are_appended(data):
 def test_boxes_follow_random_crops(data):
     crop = vidrec.RandomResizedCrop(16, scale=(0.5, 1))
     learns_and_resumes(data, boxes, crop=crop, flip=0.5, tracks={"box": vidrec.track(geometry="boxes")})
+
+
+def test_latents_that_are_added_to_a_packed_data_set_are_learned_from(data):
+    latents = (clip.frames()[:, ::6, ::6, 0].reshape(len(clip), -1).astype(np.float16) / 255 for clip in vidrec.open(data))
+    vidrec.add_tracks(data, {"latent": latents})
+    tracks = {"latent": vidrec.track(), "place": vidrec.track()}
+    learns_and_resumes(data, lambda batch: (batch.tracks["latent"].float(), batch.tracks["place"]), crop=16, tracks=tracks)

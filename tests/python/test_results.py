@@ -93,6 +93,8 @@ def test_nothing_that_is_told_is_without_a_field(train, damaged, videos, tmp_pat
         vidrec.subset(train, tmp_path / "subset", clips=range(3)),
         vidrec.merge([train], tmp_path / "subset", append=True),
         vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5]),
+        vidrec.add_tracks(tmp_path / "parts/train", fields=[{"n": 1}] * len(vidrec.open(tmp_path / "parts/train"))),
+        vidrec.inspect(tmp_path / "parts/train"),
         vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").tracks,
         vidrec.open(ROOT / "format-spec/vectors/good/tracks.vidx").track_stats(),
     ]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use vidrec::edit::TrackAdder;
 use vidrec::order::Order;
-use vidrec::{Dataset, Loader, LoaderOptions, Missing, TrackHow, TrackWindow};
+use vidrec::{Dataset, JsonObject, Loader, LoaderOptions, Missing, Track, TrackHow, TrackValues, TrackWindow};
 
 use crate::common::data_set_server::{Served, with_memory};
 use crate::common::{options, sample_data_sets};
@@ -77,4 +78,35 @@ fn an_epoch_of_stored_order_takes_few_requests_for_tracks() {
     assert!(opening.len() <= 2 * 2 + 1, "two files are opened by {opening:?}");
     assert!(with <= records.max(4), "{with} requests for tracks, {records} for records");
     assert!(with_records <= records + 2, "{with_records} requests for records with tracks, {records} without");
+}
+
+/// A file that was added is read like the others, and who does not ask for what is in it does not pay for it.
+#[test]
+fn added_tracks_and_attributes_are_those_of_a_local_data_set() {
+    let served = Served::new(sample_data_sets::tracked(&[9, 8]));
+    let mut adder = TrackAdder::open(served.dir(), true).unwrap();
+    for c in 0..17u16 {
+        let values = TrackValues::U16((0..3 * 4000).map(|i| i ^ c).collect());
+        let latents = Track { name: "latents".into(), values, shape: vec![4000], ..Track::default() };
+        let attributes = JsonObject::of(serde_json::json!({"score": f64::from(c) / 4.0, "camera": null})).unwrap();
+        adder.add(&[latents], &attributes).unwrap();
+    }
+    adder.finish().unwrap();
+    let local = served.local();
+    let latents = BTreeMap::from([("latents".to_owned(), TrackWindow::default())]);
+    let fields = vec!["score".to_owned(), "episode".to_owned()];
+    for (tracks, fields) in [(latents.clone(), vec![]), (BTreeMap::new(), fields.clone()), (latents, fields)] {
+        for (order, memory) in [(Order::Sequential, 2 << 30), (Order::Shuffled, 60_000)] {
+            let o = LoaderOptions { tracks: tracks.clone(), fields: fields.clone(), ..options(5, (24, 16)) };
+            let remote = served.open_with(with_memory(memory)).unwrap();
+            same(&format!("{order} {memory} {tracks:?}"), &local, &remote, &of_order(order, o));
+        }
+    }
+    served.server.reset_counts();
+    let state = of_order(Order::Sequential, options(8, (24, 16)));
+    let loader = Loader::new(&served.open().unwrap(), with_tracks(state)).unwrap();
+    loader.iter(0).unwrap().for_each(|batch| drop(batch.unwrap()));
+    let large = served.log(".vtrk").into_iter().filter(|(path, _)| length(path) > 400_000);
+    let asked: u64 = large.map(|(path, exchange)| exchange.asked(length(&path)).count() as u64).sum();
+    assert!(asked < 200_000, "{asked} bytes of latents that nobody needs");
 }

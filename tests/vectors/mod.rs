@@ -30,7 +30,7 @@ fn names(dir: &Path) -> BTreeMap<String, PathBuf> {
 fn parse(path: &Path) -> Result<Value> {
     let set = Dataset::open(path)?;
     let listing = set.to_json();
-    let of_shard = |shard: &ShardJson| std::iter::repeat_n(shard.track_file.is_some(), shard.clips as usize);
+    let of_shard = |shard: &ShardJson| std::iter::repeat_n(shard.has_tracks(), shard.clips as usize);
     let has_tracks = listing.shards.iter().flat_map(of_shard);
     let clips = set.clips().zip(has_tracks).map(|(clip, has_tracks)| parse_clip(&clip?, has_tracks));
     let clips = clips.collect::<Result<Vec<_>>>()?;

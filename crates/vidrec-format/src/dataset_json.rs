@@ -1,7 +1,11 @@
 //! `dataset.json`, which makes a folder a data set and lists its files. It can be rebuilt from the indexes.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
+use super::added_tracks;
+pub use super::added_tracks::{AddedClipsJson, AddedFileJson, AddedJson};
 pub use super::file_name::FileName;
 use super::file_name::{FileKind, LISTING};
 use super::header::VERSION;
@@ -12,12 +16,15 @@ use crate::error::{Error, Hint, Result};
 /// Name of the file in a data set's folder.
 pub const FILE_NAME: &str = LISTING;
 
+/// Version of the format of a data set to which something was added after it was packed.
+const VERSION_WITH_ADDED: u32 = 2;
+
 /// The contents of `dataset.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetJson {
     /// Always `vidrec`.
     pub format: String,
-    /// Major version of the format.
+    /// Major version of the format: 2 if any clip got tracks or attributes, or lost tracks, after it was packed, else 1.
     pub format_version: u32,
     /// Number of clips in all shards.
     pub clips: u64,
@@ -50,6 +57,9 @@ pub struct DatasetJson {
     /// The list of the skipped videos; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "objects::optional")]
     pub failures: Option<FailuresJson>,
+    /// The track files that were added after the shards were written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "objects::array")]
+    pub added_files: Vec<AddedFileJson>,
 }
 
 /// The list of the skipped videos.
@@ -84,6 +94,9 @@ pub struct ShardJson {
     /// The track file; absent if the shard has none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "objects::optional")]
     pub track_file: Option<TrackFileJson>,
+    /// What its clips got, or lost, after they were packed; absent if that is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "objects::optional")]
+    pub added: Option<AddedJson>,
 }
 
 /// The track file of a shard.
@@ -104,13 +117,18 @@ impl ShardJson {
         self.track_file.as_ref().map_or(0, |tracks| tracks.bytes)
     }
 
+    /// Whether its clips can have tracks.
+    pub fn has_tracks(&self) -> bool {
+        self.track_file.is_some() || self.added.as_ref().is_some_and(|added| !added.tracks.is_empty())
+    }
+
     /// Whether `found` matches every part of this description that is present.
     pub fn is(&self, found: &ShardJson) -> bool {
         let index_crc32 = self.index_crc32.and(found.index_crc32);
-        // Earlier versions list no track file, even if the index has one.
+        // Earlier versions list no track file, even if the index has one. What was added is in no index.
         let track_file = self.track_file.as_ref().and(found.track_file.clone());
         let is_missing = self.track_file.is_some() && track_file.is_none();
-        !is_missing && *self == ShardJson { index_crc32, track_file, ..found.clone() }
+        !is_missing && *self == ShardJson { index_crc32, track_file, added: self.added.clone(), ..found.clone() }
     }
 
     /// Names of the shard's files: record file, index and, if there is one, track file.
@@ -143,7 +161,23 @@ impl DatasetJson {
             packed_from: meta.packed_from.clone(),
             draws: meta.draws,
             failures: None,
+            added_files: Vec::new(),
         }
+    }
+
+    /// The same data set with those of these added files that clips are in.
+    pub fn with_added_files(mut self, files: impl IntoIterator<Item = AddedFileJson>) -> Self {
+        let added = self.shards.iter().filter_map(|shard| shard.added.as_ref());
+        let used: HashSet<&FileName> = added.flat_map(|added| &added.tracks).map(|place| &place.file).collect();
+        self.added_files = files.into_iter().filter(|file| used.contains(&file.file)).collect();
+        self.format_version = self.version();
+        self
+    }
+
+    /// The version that says whether something was added.
+    fn version(&self) -> u32 {
+        let has_added = !self.added_files.is_empty() || self.shards.iter().any(|shard| shard.added.is_some());
+        if has_added { VERSION_WITH_ADDED } else { u32::from(VERSION.0) }
     }
 
     /// The same data set with more shards, and with the class names of the last.
@@ -161,7 +195,7 @@ impl DatasetJson {
     /// Names of all files of the data set, except `dataset.json` itself.
     pub fn file_names(&self) -> impl Iterator<Item = &FileName> {
         let shards = self.shards.iter().flat_map(ShardJson::file_names);
-        shards.chain(self.failures.iter().map(|f| &f.file))
+        shards.chain(self.failures.iter().map(|f| &f.file)).chain(self.added_files.iter().map(|f| &f.file))
     }
 
     /// Whether it lists a file of this name.
@@ -194,9 +228,9 @@ impl DatasetJson {
         let fault = |what: &str| Error::format("dataset-json", what);
         let json = Self::from_json(bytes)
             .map_err(|e| fault("this is not the JSON of a data set").found(e).hint(Hint::Repair))?;
-        if json.format != "vidrec" || json.format_version != u32::from(VERSION.0) {
+        if json.format != "vidrec" || json.format_version != json.version() {
             return Err(Error::format("dataset-version", "unknown format or version")
-                .expected("vidrec 1")
+                .expected(format!("vidrec {}", json.version()))
                 .found(format!("{} {}", json.format, json.format_version)));
         }
         if json.shards.is_empty() {
@@ -210,6 +244,8 @@ impl DatasetJson {
         if sums != [json.clips, json.frames, json.bytes].map(Some) {
             return Err(fault("the number of clips, frames or bytes is not the sum over the shards").hint(Hint::Repair));
         }
+        let added = json.shards.iter().map(|shard| (shard.clips, shard.added.as_ref()));
+        added_tracks::prove(&json.added_files, added)?;
         Ok(json)
     }
 }
@@ -255,6 +291,36 @@ mod tests {
             let found = prove(&changed);
             assert_eq!(found.is_ok(), is_read, "{path} {value}");
             assert!(found.is_ok() || found.unwrap_err().rule() == Some("dataset-json"));
+        }
+        let place = |file: &str, first_clip: u64| json!({"file": file, "first_clip": first_clip});
+        let file = |name: &str, clips: u64| json!({"file": name, "clips": clips, "bytes": 1, "sha256": "00".repeat(32), "edge_crc32": 0});
+        for (version, files, added, rule) in [
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 2)], "hidden": ["x"]}), None),
+            (2, json!([]), json!({"hidden": ["x"]}), None),
+            (2, json!([]), Value::Null, Some("dataset-version")),
+            (1, json!([]), json!({"hidden": ["x"]}), Some("dataset-version")),
+            (1, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 2)]}), Some("dataset-version")),
+            (3, json!([]), Value::Null, Some("dataset-version")),
+            (2, json!([file("a.vtrk", 3)]), Value::Null, Some("dataset-json")),
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", 3)]}), Some("dataset-json")),
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("a.vtrk", u64::MAX)]}), Some("dataset-json")),
+            (2, json!([file("a.vtrk", 3)]), json!({"tracks": [place("b.vtrk", 0)]}), Some("dataset-json")),
+            (
+                2,
+                json!([file("a.vtrk", 3), file("a.vtrk", 3)]),
+                json!({"tracks": [place("a.vtrk", 0)]}),
+                Some("dataset-json"),
+            ),
+            (2, json!([file("../a.vtrk", 3)]), json!({"tracks": [place("../a.vtrk", 0)]}), Some("dataset-json")),
+            (2, json!([file("a.rec", 3)]), json!({"tracks": [place("a.rec", 0)]}), Some("dataset-json")),
+            (2, json!([file("a.vtrk", u64::MAX)]), json!({"tracks": [place("a.vtrk", 0)]}), Some("dataset-json")),
+            (2, json!([["a.vtrk", 3, 1, "", 0]]), Value::Null, Some("dataset-json")),
+            (2, json!([]), json!([1]), Some("dataset-json")),
+        ] {
+            let mut changed = listing();
+            (changed["format_version"], changed["added_files"]) = (version.into(), files.clone());
+            changed["shards"][0]["added"] = added.clone();
+            assert_eq!(prove(&changed).err().and_then(|e| e.rule()), rule, "{version} {files} {added}");
         }
         let twice = format!("{} {{}}", listing());
         assert!(DatasetJson::prove(twice.as_bytes()).is_err());

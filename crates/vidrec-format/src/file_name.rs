@@ -87,6 +87,11 @@ impl FileName {
         Self::with_digest(FAILURES_STEM, sha256, FileKind::Failures)
     }
 
+    /// Whether vidrec gives such a name to a track file that was added to a data set.
+    pub fn is_of_added_tracks(&self) -> bool {
+        self.kind() == Some(FileKind::Tracks) && stem(&self.0) == ADDED
+    }
+
     /// The name of the file at a path.
     pub fn of(path: &Path) -> Result<Self> {
         let name = path.file_name().unwrap_or_default();
@@ -108,10 +113,10 @@ impl FileName {
         FileKind::of(&self.0)
     }
 
-    /// Whether vidrec can give a file this name when it writes a new data set: a shard by its number, or a list of
-    /// failures.
+    /// Whether vidrec can give a file this name when it writes a data set: a shard by its number, a list of failures, or
+    /// tracks that were added.
     pub fn is_ours(&self) -> bool {
-        self.kind() == Some(FileKind::Failures) || is_shard_stem(stem(&self.0))
+        self.kind() == Some(FileKind::Failures) || self.is_of_added_tracks() || is_shard_stem(stem(&self.0))
     }
 
     /// Whether vidrec gave the file its name, so that vidrec may remove it. A record file that was indexed in place
@@ -190,6 +195,9 @@ pub const FAILURES: &str = "failures.jsonl";
 
 /// The beginning of the name of a list of failures.
 pub(crate) const FAILURES_STEM: &str = "failures";
+
+/// The beginning of the name of a track file that was added to a data set.
+pub const ADDED: &str = "tracks";
 
 /// The folder in a data set's folder with the plan and the shards of a pack that is not finished.
 pub const PACK: &str = ".vidrec.pack";

@@ -73,6 +73,15 @@ impl JsonObject {
         self.0.remove(name).is_some()
     }
 
+    /// Sets the values of another object. A null removes a value.
+    #[doc(hidden)]
+    pub fn merge(&mut self, other: JsonObject) {
+        for (name, value) in other.0 {
+            self.0.remove(&name);
+            self.0.extend(Some((name, value)).filter(|(_, value)| !value.is_null()));
+        }
+    }
+
     /// Returns the value of this name, or at this path with dots into nested objects.
     pub fn find(&self, path: &str) -> Option<&Value> {
         let nested = || {

@@ -11,6 +11,7 @@ pub mod printable;
 pub mod random;
 pub mod words;
 
+mod added_tracks;
 pub mod clip_entry;
 mod crc;
 pub mod data_binding;
@@ -29,6 +30,7 @@ pub mod sampler;
 pub mod section;
 pub mod track;
 
+pub use added_tracks::{AddedClipsJson, AddedFileJson, AddedJson};
 pub use clip_entry::ClipEntry;
 pub use crc::crc32;
 pub(crate) use crc::entry_crc32;

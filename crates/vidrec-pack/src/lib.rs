@@ -13,6 +13,7 @@
 pub mod video;
 
 pub mod arguments;
+mod clip_values;
 mod estimate;
 #[doc(hidden)]
 #[cfg(any(test, vidrec_internals))]
@@ -27,6 +28,8 @@ mod system_path;
 mod track;
 mod work;
 
+#[doc(hidden)]
+pub use clip_values::{ClipCell, ClipValues};
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
 pub use options::{IfExists, RunOptions};
@@ -37,6 +40,8 @@ pub use shards::{
     PackReport, PartOptions, PartsPlan, PlanStatus, PublishOptions, Warning, WrittenPlan, pack, pack_plan, plan_status,
     write_plan,
 };
+#[doc(hidden)]
+pub use track::ArrayFile;
 pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
 pub use work::{Failure, FrameChoice, FrameOptions, LimitOptions, MaxFailures, PictureOptions, Quality, Resources};
 

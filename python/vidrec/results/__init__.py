@@ -36,6 +36,7 @@ from .writes import (
     PushReport,
     RemoteStats,
     SkippedSample,
+    TracksReport,
     WriteReport,
 )
 
@@ -81,6 +82,7 @@ __all__ = [
     "TrackStats",
     "VerifyReport",
     "VideoWarning",
+    "TracksReport",
     "WriteReport",
     "WrittenPlan",
 ]

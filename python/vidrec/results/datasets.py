@@ -44,6 +44,8 @@ class Shard(Result):
     """CRC-32 of the index. None in data sets of earlier versions."""
     track_file: Optional[TrackFile] = None
     """The track file; None if the shard has none."""
+    added: Optional[Dict[str, Any]] = None
+    """What its clips got or lost after they were packed, as ``dataset.json`` has it; None if that is nothing."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +76,8 @@ class DatasetInfo(Result):
     """Versions of FFmpeg's libraries; None if no video was decoded."""
     draws: Optional[int] = None
     """The number of consecutive clips that are draws of one video; None stands for 1."""
+    added_files: Tuple[Dict[str, Any], ...] = ()
+    """The track files that were added after the shards were written, as ``dataset.json`` has them."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Tuple
+from typing import Dict, Tuple
 
 from ._result import Result
 
@@ -31,6 +31,27 @@ class EditReport(Result):
     left_behind: Tuple[str, ...] = ()
     """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write in
     its folder cleans up. Empty as a rule."""
+
+
+@dataclass(frozen=True, repr=False)
+class TracksReport(Result):
+    """What was added to clips, or removed: :func:`vidrec.add_tracks` and :func:`vidrec.remove_tracks`."""
+
+    output: str
+    """Folder of the data set."""
+    clips: int
+    """Number of clips in it."""
+    tracks: Dict[str, int]
+    """How many clips got each track."""
+    attributes: Dict[str, int]
+    """How many clips got each attribute."""
+    removed: Tuple[str, ...]
+    """Names of the tracks and attributes that were removed."""
+    bytes: int
+    """Size of the new files."""
+    left_behind: Tuple[str, ...] = ()
+    """What could not be cleaned up of what was replaced. The data set is complete, and the next write in its folder cleans
+    up. Empty as a rule."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,6 +4,7 @@ mod pack;
 mod plan;
 mod plan_status;
 mod publish;
+mod tracks;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,6 +19,7 @@ pub enum Command {
     Plan(Box<plan::Args>),
     Status(plan_status::Args),
     Publish(publish::Args),
+    Tracks(tracks::Args),
 }
 
 impl Command {
@@ -28,6 +30,7 @@ impl Command {
             Command::Plan(args) => plan::run(args),
             Command::Status(args) => plan_status::run(args),
             Command::Publish(args) => publish::run(args),
+            Command::Tracks(args) => tracks::run(args),
         }
     }
 }

@@ -115,6 +115,9 @@ impl<'a> Clip<'a> {
     ///
     /// See [`source`](Self::source).
     pub fn attributes_json(&self) -> Result<String> {
+        if !self.shard.added.is_empty() {
+            return Ok(self.attributes()?.to_string());
+        }
         let [.., attributes] = self.strings()?;
         Ok(attributes)
     }
@@ -125,12 +128,12 @@ impl<'a> Clip<'a> {
     ///
     /// See [`source`](Self::source). It is also an error if the text is not a JSON object (rule `clip-attributes`).
     pub fn attributes(&self) -> Result<JsonObject> {
-        let text = self.attributes_json()?;
-        if text.is_empty() {
-            return Ok(JsonObject::default());
-        }
+        let [.., text] = self.strings()?;
+        let stored = if text.is_empty() { Ok(JsonObject::default()) } else { serde_json::from_str(&text) };
         let wrong = Error::format("clip-attributes", "the attributes are not a JSON object");
-        serde_json::from_str(&text).map_err(|e| self.in_entry(wrong.found(e)))
+        let mut attributes = stored.map_err(|e| self.in_entry(wrong.found(e)))?;
+        attributes.merge(self.added_attributes()?);
+        Ok(attributes)
     }
 
     /// Returns the description of the clip, as a [`Writer`](crate::dataset::writer::Writer) takes it.

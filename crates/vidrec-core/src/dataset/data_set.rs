@@ -87,8 +87,8 @@ impl Inner {
     /// Checks that the tracks of the shards can be in one data set. The track files of remote shards are opened when they
     /// are used.
     fn prove_tracks(&self) -> Result<()> {
-        let files = self.shards.iter().filter_map(|slot| slot.opened()?.tracks.as_ref());
-        track_file::joined(files.filter_map(|file| Some((file.path.as_path(), file.opened()?)))).map(drop)
+        let shards = self.shards.iter().filter_map(|slot| slot.opened());
+        track_file::joined(shards.flat_map(Shard::opened_tracks)).map(drop)
     }
 
     /// Like [`Dataset::draws`], but for all clips of the shards.
@@ -339,18 +339,15 @@ impl Dataset {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if a track file is damaged, or a track is not the same in
     /// all shards; [`Io`](vidrec_format::error::ErrorKind::Io) if a track file cannot be read.
     pub fn tracks(&self) -> Result<Vec<TrackSchema>> {
-        let has_tracks = |&at: &usize| self.0.shards[at].json().track_file.is_some();
+        let has_tracks = |&at: &usize| self.0.shards[at].json().has_tracks();
         let shards: Vec<usize> = (0..self.shard_count()).filter(has_tracks).collect();
         // Those of local data sets are open already.
-        let open = |&at: &usize| self.shard(at)?.tracks.as_ref().map_or(Ok(()), |file| file.open().map(drop));
-        self.at_once(&shards, open)?;
-        let mut files = Vec::new();
+        self.at_once(&shards, |&at| self.shard(at)?.open_tracks())?;
+        let mut found = Vec::new();
         for at in shards {
-            if let Some(file) = &self.shard(at)?.tracks {
-                files.push((file.path.as_path(), &file.open()?.schema));
-            }
+            found.extend(self.shard(at)?.opened_tracks());
         }
-        let mut tracks = track_file::joined(files.into_iter())?.tracks().to_vec();
+        let mut tracks = track_file::joined(found.into_iter())?.tracks().to_vec();
         tracks.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(tracks)
     }
@@ -370,7 +367,10 @@ impl Dataset {
     /// Returns what `dataset.json` should contain according to the indexes: everything except `failures`.
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(|slot| slot.json().clone()).collect();
-        DatasetJson::new(self.meta(), shards)
+        let mut seen = HashSet::new();
+        let added = self.0.shards.iter().flat_map(|slot| &slot.files.added).map(|clips| &clips.listed);
+        let added = added.filter(|file| seen.insert(&file.file)).cloned();
+        DatasetJson::new(self.meta(), shards).with_added_files(added)
     }
 
     /// Paths of the record files, in order of the clips.
@@ -464,8 +464,9 @@ impl Dataset {
     /// Paths of all known index, record and track files.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.shards.iter().flat_map(|slot| {
-            let tracks = slot.opened().and_then(|shard| shard.tracks.as_ref()).map(|file| file.path.as_path());
-            [&*slot.files.index, slot.record_path()].into_iter().chain(tracks)
+            let tracks = slot.opened().and_then(|shard| shard.tracks.as_ref());
+            let tracks = tracks.into_iter().chain(slot.files.added.iter().map(|clips| &*clips.file));
+            [&*slot.files.index, slot.record_path()].into_iter().chain(tracks.map(|file| file.path.as_path()))
         })
     }
 

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::dataset::Source;
+use crate::dataset::added::added_clips;
+use crate::dataset::{AddedClips, Source};
 use crate::store::disk::{is_being_written, publication};
 use vidrec_format::data_binding::hex;
 use vidrec_format::{
@@ -26,6 +27,8 @@ pub struct ShardFiles {
     /// The track file. `None` if no `dataset.json` lists one. If there is one, its name, or the digest in the index,
     /// leads to it.
     pub tracks: Option<PathBuf>,
+    /// Its clips in track files that were added.
+    pub added: Vec<AddedClips>,
     /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
 }
@@ -93,17 +96,19 @@ pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&Listin
 
 fn listed(path: &Path, source: &Source) -> Result<Listing> {
     let json = read(path, source)?;
-    let shards = json.shards.iter().map(|shard| ShardFiles::listed(path, shard)).collect();
+    let shards = json.shards.iter().zip(added_clips(path, &json, source));
+    let shards = shards.map(|(shard, added)| ShardFiles::listed(path, shard, added)).collect();
     Ok(Listing { shards, json: Some((path.to_owned(), json)) })
 }
 
 impl ShardFiles {
     /// The files of a shard that a `dataset.json` lists.
-    fn listed(listing: &Path, shard: &ShardJson) -> Self {
+    fn listed(listing: &Path, shard: &ShardJson, added: Vec<AddedClips>) -> Self {
         ShardFiles {
             index: listing.with_file_name(&shard.index_file),
             record: Some(listing.with_file_name(&shard.record_file)),
             tracks: shard.track_file.as_ref().map(|tracks| listing.with_file_name(&tracks.file)),
+            added,
             listed: Some(shard.clone()),
         }
     }
@@ -113,14 +118,17 @@ impl ShardFiles {
 fn shard(path: &Path, source: &Source) -> ShardFiles {
     let index = path.with_extension("vidx");
     if path.extension().is_none_or(|e| e != "rec") {
-        return ShardFiles { index, record: None, tracks: None, listed: None };
+        return ShardFiles { index, record: None, tracks: None, added: Vec::new(), listed: None };
     }
     // The name of the index contains its own digest, so only a `dataset.json` leads to it, unless neither has one.
     let (name, listing) = (path.file_name().unwrap_or_default(), path.with_file_name(dataset_json::FILE_NAME));
-    let json = read(&listing, source).ok();
-    let listed = json.as_ref().and_then(|json| json.shards.iter().find(|shard| *shard.record_file == *name));
-    let alone = ShardFiles { index, record: Some(path.to_owned()), tracks: None, listed: None };
-    listed.map_or(alone, |listed| ShardFiles::listed(&listing, listed))
+    let listed = read(&listing, source).ok().and_then(|json| {
+        let mut shards = json.shards.iter().zip(added_clips(&listing, &json, source));
+        let (shard, added) = shards.find(|(shard, _)| *shard.record_file == *name)?;
+        Some(ShardFiles::listed(&listing, shard, added))
+    });
+    let alone = || ShardFiles { index, record: Some(path.to_owned()), tracks: None, added: Vec::new(), listed: None };
+    listed.unwrap_or_else(alone)
 }
 
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.

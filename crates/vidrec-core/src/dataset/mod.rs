@@ -6,6 +6,7 @@ pub mod repair;
 pub mod verify;
 pub mod writer;
 
+mod added;
 mod clip;
 mod data_set;
 mod index;
@@ -18,6 +19,7 @@ mod track;
 mod track_file;
 mod track_stats;
 
+pub use added::AddedClips;
 pub use clip::{Clip, Frame, different_clocks};
 pub use data_set::{Dataset, Fingerprint};
 pub use index::{Index, proven_bytes};

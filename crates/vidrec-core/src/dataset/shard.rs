@@ -7,10 +7,11 @@ use std::sync::{Arc, OnceLock};
 
 use crate::dataset::listing::{ShardFiles, of_web_page};
 use crate::dataset::records::{loaded, prove_binding, prove_jpeg, proven, proven_slices, record_range};
-use crate::dataset::{Index, Source, TrackFile};
+use crate::dataset::{AddedClips, Index, Source, TrackFile};
 use crate::store::disk::map;
 use crate::store::location::is_remote;
 use crate::store::read_at::ReadAt;
+use vidrec_format::track::schema::{ATTRIBUTES, TrackSchema};
 use vidrec_format::{
     ClipEntry, DataBinding, Error, ErrorKind, FileName, FrameEntry, Hint, RecordHeader, Result, ShardJson,
     TrackFileJson, data_binding, file_name, recordio,
@@ -35,6 +36,8 @@ pub struct Shard {
     pub index: Index,
     /// The track file, if there is one.
     pub tracks: Option<TrackFile>,
+    /// Its clips in track files that were added, in the order in which these were added.
+    pub added: Vec<AddedClips>,
     /// The description of the shard that belongs in `dataset.json`.
     pub json: ShardJson,
 }
@@ -53,8 +56,8 @@ impl Shard {
         })?;
         shard.prove_binding()?;
         shard.prove_listed(files.listed.as_ref())?;
-        if let (Some(tracks), Source::Local(_)) = (&shard.tracks, source) {
-            tracks.open()?;
+        if let Source::Local(_) = source {
+            shard.open_tracks()?;
         }
         Ok(shard)
     }
@@ -87,8 +90,10 @@ impl Shard {
         });
         let name = |path: &Path| FileName::of(path).map_err(|e| e.file(path).help("give the file another name"));
         let track_name = tracks.as_ref().map(|tracks| name(&tracks.path)).transpose()?;
-        let json = describe(&index, name(&record_path)?, name(&index_path)?, track_name);
-        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
+        let mut json = describe(&index, name(&record_path)?, name(&index_path)?, track_name);
+        json.added = files.listed.as_ref().and_then(|listed| listed.added.clone());
+        let added = files.added.clone();
+        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, added, json })
     }
 
     /// Checks in constant time that this is the shard that `dataset.json` lists.
@@ -122,6 +127,38 @@ impl Shard {
         Err(Error::format("dataset-classes", "the class names do not begin with those of an earlier shard")
             .file(&self.index_path)
             .expected(format!("those of {}, and then new ones", earlier.index_path.display())))
+    }
+
+    /// The files with tracks of its clips, the newest first, and the ordinal in each of the shard's first clip.
+    pub fn track_files(&self) -> impl Iterator<Item = (&TrackFile, u64)> {
+        let added = self.added.iter().rev().map(|clips| (&*clips.file, clips.first));
+        added.chain(self.tracks.iter().map(|file| (file, 0)))
+    }
+
+    /// Opens all track files.
+    pub fn open_tracks(&self) -> Result<()> {
+        self.track_files().try_for_each(|(file, _)| file.open().map(drop))
+    }
+
+    /// Whether clips have the track of this name in file `place` of [`track_files`](Self::track_files): no newer file has one
+    /// of the name, and it was not removed. All these files are open.
+    pub fn shows(&self, place: usize, name: &str) -> bool {
+        let has = |(file, _): (&TrackFile, u64)| file.opened().is_some_and(|schema| schema.number(name).is_some());
+        !self.json.added.iter().flat_map(|added| &added.hidden).any(|hidden| hidden == name)
+            && !self.track_files().take(place).any(has)
+    }
+
+    /// The tracks that its clips can have, each with the path of its file. None unless all track files are open.
+    pub fn opened_tracks(&self) -> Vec<(&Path, &TrackSchema)> {
+        let schemas = self.track_files().map(|(file, _)| Some((file.path.as_path(), file.opened()?)));
+        let schemas = schemas.collect::<Option<Vec<_>>>().unwrap_or_default();
+        let mut found = Vec::new();
+        for (place, (path, schema)) in schemas.into_iter().enumerate().rev() {
+            let tracks =
+                schema.tracks().iter().filter(|track| track.name != ATTRIBUTES && self.shows(place, &track.name));
+            found.extend(tracks.map(|track| (path, track)));
+        }
+        found
     }
 
     /// The number of clips.
@@ -159,7 +196,7 @@ impl Shard {
     /// Returns an error unless everything that was read so far was in the files, rather than zeros in place of lost
     /// pages.
     pub fn prove_whole(&self) -> Result<()> {
-        let tracks = self.tracks.as_ref().filter(|tracks| tracks.lost() > 0);
+        let tracks = self.track_files().map(|(file, _)| file).find(|tracks| tracks.lost() > 0);
         match (self.index_bytes.lost(), self.records.lost()) {
             (0, 0) => tracks.map_or(Ok(()), |tracks| Err(map::lost(&tracks.path))),
             (0, _) => Err(map::lost(&self.record_path)),
@@ -405,6 +442,7 @@ pub(super) fn describe(
         sha256: data_binding::hex(&index.binding.sha256),
         index_crc32: Some(index.header_crc32),
         track_file,
+        added: None,
     }
 }
 

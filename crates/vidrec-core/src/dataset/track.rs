@@ -11,8 +11,8 @@ use crate::store::remote::RemoteFile;
 use vidrec_format::track::coding::TrackCoding;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::payload::{Payload, TrackNumber, numbers};
-use vidrec_format::track::schema::{Schema, TrackSchema, TrackTiming};
-use vidrec_format::{Error, Result};
+use vidrec_format::track::schema::{ATTRIBUTES, Schema, TrackSchema, TrackTiming};
+use vidrec_format::{Error, JsonObject, Result};
 
 /// All tracks of a clip, read once.
 ///
@@ -27,8 +27,8 @@ use vidrec_format::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct ClipTracks<'a> {
     clip: Clip<'a>,
-    /// `None` if the clip has no tracks.
-    found: Option<(&'a TrackFile, Arc<Block<'a>>)>,
+    /// The clip's tracks in each [file](crate::dataset::Shard::track_files), if it has any there and they were read.
+    found: Vec<(&'a TrackFile, Option<Arc<Block<'a>>>)>,
 }
 
 /// One track of a clip. Its values are slices of the map of the track file, if the file is mapped and they are not
@@ -89,7 +89,7 @@ impl<'a> Clip<'a> {
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if the track is damaged;
     /// [`Io`](vidrec_format::error::ErrorKind::Io) if it cannot be read.
     pub fn track(&self, name: &str) -> Result<Option<TrackView<'a>>> {
-        self.tracks()?.get(name)
+        self.tracks_named(|other| other == name)?.get(name)
     }
 
     /// Returns all tracks of the clip. For a remote data set, one request fetches all of them. Each track is checked
@@ -99,16 +99,47 @@ impl<'a> Clip<'a> {
     ///
     /// See [`track`](Self::track).
     pub fn tracks(&self) -> Result<ClipTracks<'a>> {
-        ClipTracks::read(*self).map_err(|e| e.in_clip(self.ordinal))
+        self.tracks_named(|_| true)
     }
 
-    /// The location of a remote clip's tracks; `None` if they are local or there are none.
-    pub(crate) fn remote_tracks(&self) -> Result<Option<(&'a Arc<RemoteFile>, Range<u64>)>> {
-        self.shard.tracks.as_ref().map_or(Ok(None), |file| file.remote_block(self.stored))
+    /// Like [`tracks`](Self::tracks), but reads only the files that have a track that is needed.
+    pub(crate) fn tracks_named(&self, is_needed: impl Fn(&str) -> bool) -> Result<ClipTracks<'a>> {
+        ClipTracks::read(*self, is_needed).map_err(|e| e.in_clip(self.ordinal))
+    }
+
+    /// The attributes that the clip got after it was packed. A null stands for one that was removed.
+    pub(crate) fn added_attributes(&self) -> Result<JsonObject> {
+        if self.shard.added.is_empty() {
+            return Ok(JsonObject::default());
+        }
+        let Some(track) = self.track(ATTRIBUTES)? else { return Ok(JsonObject::default()) };
+        let attributes = attributes_of(&track.payload());
+        attributes.map_err(|e| e.in_clip(self.ordinal).file(&track.file.path))
+    }
+
+    /// The places of a remote clip's tracks, of the files that have one that is needed.
+    pub(crate) fn remote_tracks(
+        &self,
+        is_needed: impl Fn(&str) -> bool,
+    ) -> Result<Vec<(&'a Arc<RemoteFile>, Range<u64>)>> {
+        let files = self.track_files(is_needed)?.into_iter();
+        files.filter_map(|(file, clip)| file.remote_block(clip?).transpose()).collect()
+    }
+
+    /// The clip's track files, the newest first, and of those with a track that is needed the ordinal of the clip there.
+    fn track_files(&self, is_needed: impl Fn(&str) -> bool) -> Result<Vec<(&'a TrackFile, Option<u64>)>> {
+        let mut files = Vec::new();
+        for (place, (file, first)) in self.shard.track_files().enumerate() {
+            let mut names = file.open()?.schema.tracks().iter().map(|track| &track.name);
+            let is_needed = names.any(|name| is_needed(name) && self.shard.shows(place, name));
+            files.push((file, is_needed.then_some(first + self.stored)));
+        }
+        Ok(files)
     }
 
     /// Returns the time of frame `t` in nanoseconds; `None` if it does not fit. Reads only the frame's entry.
-    pub(crate) fn time_ns(&self, t: u32) -> Result<Option<i64>> {
+    #[doc(hidden)]
+    pub fn time_ns(&self, t: u32) -> Result<Option<i64>> {
         let (numerator, denominator) = self.entry.time_base;
         let seconds = i128::from(self.frame_entry(t)?.pts) * i128::from(numerator);
         Ok(i64::try_from(nanoseconds(seconds, denominator.into())).ok())
@@ -116,22 +147,25 @@ impl<'a> Clip<'a> {
 }
 
 impl<'a> ClipTracks<'a> {
-    fn read(clip: Clip<'a>) -> Result<Self> {
-        let found = match &clip.shard.tracks {
-            Some(file) => file.block(clip.stored)?.map(|block| (file, Arc::new(block))),
-            None => None,
+    fn read(clip: Clip<'a>, is_needed: impl Fn(&str) -> bool) -> Result<Self> {
+        let read = |(file, clip): (&'a TrackFile, Option<u64>)| {
+            Ok((file, clip.map_or(Ok(None), |clip| file.block(clip))?.map(Arc::new)))
         };
+        let found = clip.track_files(is_needed)?.into_iter().map(read).collect::<Result<_>>()?;
         Ok(ClipTracks { clip, found })
     }
 
     /// The names of the tracks that the clip has.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
-        let (tracks, entries) = match &self.found {
-            // The file is open, because it contains the block.
-            Some((file, block)) => (file.opened().map(Schema::tracks).unwrap_or_default(), block.entries.clone()),
-            None => Default::default(),
-        };
-        entries.into_iter().filter_map(move |entry| Some(tracks.get(entry.track as usize)?.name.as_str()))
+        let mut names = Vec::new();
+        for (place, (file, block)) in self.found.iter().enumerate().rev() {
+            // The file is open, because its schema was read.
+            let tracks = file.opened().map(Schema::tracks).unwrap_or_default();
+            let entries = block.iter().flat_map(|block| &block.entries);
+            let of_file = entries.filter_map(|entry| Some(tracks.get(entry.track as usize)?.name.as_str()));
+            names.extend(of_file.filter(|name| *name != ATTRIBUTES && self.clip.shard.shows(place, name)));
+        }
+        names.into_iter()
     }
 
     /// The track of this name; `None` if the clip has none.
@@ -152,10 +186,14 @@ impl<'a> ClipTracks<'a> {
     /// Returns the track of this name without a check beyond the directory: see [`TrackView::prove`].
     #[doc(hidden)]
     pub fn unproven(&self, name: &str) -> Result<Option<TrackView<'a>>> {
-        let Some((file, block)) = &self.found else { return Ok(None) };
-        let schema = &file.open()?.schema;
-        let number = schema.number(name);
-        let entry = number.and_then(|number| block.entries.iter().find(|entry| entry.track == number));
+        let mut files = self.found.iter().enumerate();
+        let has = |file: &'a TrackFile| file.opened().and_then(|schema| Some((schema, schema.number(name)?)));
+        let place = files.find_map(|(place, (file, block))| has(file).map(|found| (place, file, block, found)));
+        let Some((place, file, Some(block), (schema, number))) = place else { return Ok(None) };
+        if !self.clip.shard.shows(place, name) {
+            return Ok(None);
+        }
+        let entry = block.entries.iter().find(|entry| entry.track == number);
         let found = entry.and_then(|entry| Some((entry, schema.tracks().get(entry.track as usize)?)));
         let view = |(entry, schema): (&Entry, _)| TrackView {
             clip: self.clip,
@@ -168,7 +206,7 @@ impl<'a> ClipTracks<'a> {
         Ok(found.map(view))
     }
 
-    /// All tracks, in the order of the schema of their shard.
+    /// All tracks: those of the shard in the order of its schema, and then those that were added.
     ///
     /// # Errors
     ///
@@ -343,6 +381,13 @@ impl<'a> TrackView<'a> {
     pub(crate) fn prove_still_there(&self) -> Result<()> {
         if self.file.lost() > 0 { self.prove() } else { Ok(()) }
     }
+}
+
+/// The attributes of a clip that a track of an added file holds.
+pub(super) fn attributes_of(track: &Payload<'_>) -> Result<JsonObject> {
+    let text = track.text(0).filter(|_| track.facts.count == 1).unwrap_or_default();
+    let wrong = Error::format("clip-attributes", "the added attributes of a clip are not one JSON object");
+    serde_json::from_str(&text).map_err(|e| wrong.found(e))
 }
 
 /// Converts `seconds / per` seconds to nanoseconds, rounded to the nearest.

@@ -14,7 +14,7 @@ use vidrec_format::data_binding::{EDGE_BYTES, edges_crc32};
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::file::{Footer, TableEntry};
 use vidrec_format::track::payload::Payload;
-use vidrec_format::track::schema::Schema;
+use vidrec_format::track::schema::{Schema, TrackSchema};
 use vidrec_format::track::{directory, file};
 use vidrec_format::{DataBinding, Error, Result, crc32, limits};
 
@@ -29,7 +29,8 @@ pub struct TrackFile {
     pub path: PathBuf,
     /// The identity of the file according to the index.
     pub binding: DataBinding,
-    clips: u64,
+    /// Number of clips in it.
+    pub clips: u64,
     source: Source,
     opened: OnceLock<OpenTracks>,
 }
@@ -219,19 +220,17 @@ fn part(records: &dyn ReadAt, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
     Ok(Cow::Owned(buffer))
 }
 
-/// Joins the tracks of several shards into one list.
+/// Joins the tracks of several shards, each with the path of its file, into one list.
 ///
 /// # Errors
 ///
 /// Rule `dataset-tracks`.
-pub(super) fn joined<'a>(files: impl Iterator<Item = (&'a Path, &'a Schema)>) -> Result<Schema> {
+pub(super) fn joined<'a>(tracks: impl Iterator<Item = (&'a Path, &'a TrackSchema)>) -> Result<Schema> {
     let mut joined = Schema::default();
-    for (path, schema) in files {
-        for track in schema.tracks() {
-            joined.join(track).map_err(|e| {
-                Error::format("dataset-tracks", "a track is not the same in all shards").found(e).file(path)
-            })?;
-        }
+    for (path, track) in tracks {
+        joined.join(track).map_err(|e| {
+            Error::format("dataset-tracks", "a track is not the same in all shards").found(e).file(path)
+        })?;
     }
     Ok(joined)
 }

@@ -151,11 +151,20 @@ impl TrackSchema {
     }
 }
 
+/// The name under which an added file has attributes of clips: one text, a JSON object. It is not the name of a track.
+pub const ATTRIBUTES: &str = "vidrec.attributes";
+
 /// The tracks of a shard. A track's number is its position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schema(Vec<TrackSchema>);
 
 impl Schema {
+    /// That of a file with attributes of clips.
+    pub fn of_attributes() -> Self {
+        let (kind, timing) = (TrackType::Utf8, TrackTiming::Times);
+        Schema(vec![TrackSchema { name: ATTRIBUTES.into(), kind, shape: Vec::new(), timing, nan: false, list: false }])
+    }
+
     /// The tracks, by number.
     pub fn tracks(&self) -> &[TrackSchema] {
         &self.0
@@ -174,6 +183,9 @@ impl Schema {
     /// shape or timing. [`Limit`](crate::error::ErrorKind::Limit): there are too many tracks.
     pub fn join(&mut self, track: &TrackSchema) -> Result<u32> {
         track.check().map_err(Error::usage)?;
+        if track.name == ATTRIBUTES {
+            return Err(Error::usage(format!("a track cannot have the name \"{ATTRIBUTES}\"")));
+        }
         if let Some(number) = self.number(&track.name) {
             let known = &mut self.0[number as usize];
             if !known.is_like(track) {

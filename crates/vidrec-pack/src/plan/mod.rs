@@ -30,6 +30,7 @@ pub use inputs::PackPlan;
 pub(super) use job::missing;
 pub use job::{Attributes, Job};
 pub use manifest::ManifestColumns;
+pub(crate) use manifest::row_tracks;
 pub use notes::IgnoredFiles;
 pub use options::InputOptions;
 pub(crate) use segment::nanoseconds;

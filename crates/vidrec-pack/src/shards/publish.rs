@@ -306,6 +306,7 @@ fn open_shard(place: &Place, shard: &ShardJson, source: &Source) -> Result<Shard
         index: place.shard_path(&shard.index_file),
         record: Some(place.shard_path(&shard.record_file)),
         tracks: shard.track_file.as_ref().map(|tracks| place.shard_path(&tracks.file)),
+        added: Vec::new(),
         listed: Some(shard.clone()),
     };
     source

@@ -28,7 +28,9 @@ pub(super) fn read_any(file: &std::path::Path) {
 }
 
 pub(super) use arguments::{EpisodeFrames, RowTracks, TrackCell, TrackInput};
+pub(super) use array::Array;
 pub(super) use place::{Span, Window};
 pub(super) use planned::{PlannedTrack, plan};
+pub use read::ArrayFile;
 pub(super) use read::{ChoosePictures, EncodePicture, ReadVideo, TrackFiles};
 pub use spec::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};

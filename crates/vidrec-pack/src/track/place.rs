@@ -8,12 +8,18 @@ use vidrec_format::track::schema::TrackType;
 
 /// Values as they were read, with their times, in nanoseconds on the track's own clock.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RawTrack {
+pub(crate) struct RawTrack {
     pub values: Array,
     /// The times of values with timing `times`, or the starts of spans.
     pub starts: Vec<i64>,
     /// The ends of spans.
     pub ends: Vec<i64>,
+}
+
+impl From<Array> for RawTrack {
+    fn from(values: Array) -> Self {
+        RawTrack { values, ..RawTrack::default() }
+    }
 }
 
 /// Returns the track of a clip.

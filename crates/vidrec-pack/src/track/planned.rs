@@ -6,6 +6,7 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::{RowTracks, TrackCell};
+use super::array::Array;
 use super::place::{RawTrack, Window, picture_places, place};
 use super::read::{Pictures, TrackFiles, read};
 use super::spec::TrackSpec;
@@ -63,16 +64,7 @@ fn first(spec: &TrackSpec, cell: &TrackCell, how: TrackFiles<'_>) -> Result<Plan
             false => Err(Error::usage("pictures have another type").expected("u16 or u8").found(kind)),
         };
     }
-    let RawTrack { values, .. } = read(spec, cell, how.open)?;
-    if spec.list && values.items() == 0 {
-        return Err(Error::usage("all lists are empty, so the shape of their items is unknown"));
-    }
-    let values = match spec.kind {
-        Some(kind) => values.into_type(kind)?,
-        None => values,
-    };
-    let (kind, shape) = (values.values.kind(), values.value_shape()?);
-    Ok(PlannedTrack { spec: spec.clone(), kind, shape })
+    PlannedTrack::of_values(spec, read(spec, cell, how.open)?.values)
 }
 
 /// Adds the track, the row and the place of the values to an error.
@@ -81,6 +73,19 @@ fn named(e: Error, spec: &TrackSpec, row: &RowTracks, values: impl Display) -> E
 }
 
 impl PlannedTrack {
+    /// The track of which these are the first values.
+    pub fn of_values(spec: &TrackSpec, values: Array) -> Result<Self> {
+        if spec.list && values.items() == 0 {
+            return Err(Error::usage("all lists are empty, so the shape of their items is unknown"));
+        }
+        let values = match spec.kind {
+            Some(kind) => values.into_type(kind)?,
+            None => values,
+        };
+        let (kind, shape) = (values.values.kind(), values.value_shape()?);
+        Ok(PlannedTrack { spec: spec.clone(), kind, shape })
+    }
+
     /// Returns the properties that all clips share.
     pub fn schema(&self) -> TrackSchema {
         let TrackSpec { name, nan, list, .. } = &self.spec;
@@ -144,7 +149,11 @@ impl PlannedTrack {
         if let Some(pictures) = Pictures::of(&self.spec, &cell.values, how)? {
             return self.of_pictures(&pictures, window, how);
         }
-        let mut raw = read(&self.spec, cell, how.open)?;
+        self.of_raw(read(&self.spec, cell, how.open)?, window)
+    }
+
+    /// Returns the track of a clip with these values.
+    pub fn of_raw(&self, mut raw: RawTrack, window: &Window) -> Result<EncodedTrack> {
         if self.spec.kind.is_some() {
             raw.values = raw.values.into_type(self.kind)?;
         }

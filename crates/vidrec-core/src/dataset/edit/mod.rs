@@ -1,4 +1,5 @@
-//! New data sets out of old ones: merge, append, split, subset, remove, with other labels, attributes or shards.
+//! New data sets out of old ones: merge, append, split, subset, remove, with other labels, attributes or shards. Tracks and
+//! attributes that a data set gets after it was packed: [`TrackAdder`].
 //!
 //! Each edit is a plan: the clips of which data sets, in which order, and with which descriptions. One module carries
 //! out all plans. It copies JPEGs byte for byte. It compares the CRC-32 of each JPEG on
@@ -39,6 +40,7 @@ mod split;
 mod subset;
 #[cfg(test)]
 mod tests;
+mod tracks;
 
 pub use merge::{append, merge};
 pub(crate) use meta::merged_meta;
@@ -48,4 +50,5 @@ pub use plan::{EditOptions, EditReport};
 pub use remove::remove;
 pub use selection::{ClipList, Selection, subset_clips};
 pub use split::{KeepTogether, RatioSplit, split, split_clips};
-pub use subset::{Change, Changes, Key, subset};
+pub use subset::{Change, Changes, Key, keys_by_clip, subset};
+pub use tracks::{TrackAdder, TracksReport, remove_tracks};

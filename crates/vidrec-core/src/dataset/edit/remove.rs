@@ -89,7 +89,10 @@ pub fn remove(folder: impl AsRef<Path>, selection: &Selection, progress: &mut Pr
     }
     let first = &set.shard(parts[0].0)?.index.meta;
     let meta = Meta { classes: set.classes().to_vec(), ..first.clone() };
-    let json = DatasetJson { failures: before.failures.clone(), ..DatasetJson::new(&meta, shards) };
+    let new = DatasetJson::new(&meta, shards);
+    let DatasetJson { clips, frames, bytes, classes, shards, tool, ffmpeg, settings, draws, .. } = new;
+    let new = DatasetJson { clips, frames, bytes, classes, shards, tool, ffmpeg, settings, draws, ..before.clone() };
+    let json = DatasetJson { packed_from: None, ..new }.with_added_files(before.added_files.clone());
     let old: Vec<_> = before.file_names().cloned().collect();
     let removable = old.iter().filter(|name| name.is_given()).cloned().collect();
     let replaced = Replaced { files: old, removable }.but_for(&json);

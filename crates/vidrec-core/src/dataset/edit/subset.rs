@@ -1,6 +1,6 @@
 //! Writes some clips of a data set, or all of them, also with other labels, class names, attributes or clocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::plan::{self, EditOptions, EditReport, OutputPlan};
@@ -111,7 +111,9 @@ impl<'a> ChangeTable<'a> {
             class.ok_or_else(|| Error::usage(format!("there is no class \"{old}\"")))?.clone_from(new);
         }
         let renamed = changes.renamed_classes.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
-        let (by_clip, not_found) = changes_by_clip(set, &changes.clips)?;
+        let keys: Vec<&Key> = changes.clips.iter().map(|change| &change.key).collect();
+        let (by_clip, not_found) = keys_by_clip(set, &keys)?;
+        let by_clip = by_clip.into_iter().map(|(clip, place)| (clip, &changes.clips[place])).collect();
         let mut texts: Vec<&str> = changes.clips.iter().filter_map(|c| c.label.as_deref()).collect();
         texts.sort_unstable();
         texts.dedup();
@@ -140,31 +142,33 @@ impl<'a> ChangeTable<'a> {
     }
 }
 
-/// The change for each clip, and the keys that match no clip.
-fn changes_by_clip<'a>(set: &Dataset, changes: &'a [Change]) -> Result<(HashMap<u64, &'a Change>, Vec<String>)> {
-    let mut by_key: HashMap<&Key, &Change> = HashMap::new();
-    for change in changes {
-        if by_key.insert(&change.key, change).is_some() {
-            return Err(Error::usage(format!("{} is changed twice", name(&change.key))));
+/// The place among `keys` of the one that names each clip, and the keys that name none. A source names all of its clips.
+///
+/// # Errors
+///
+/// A clip is named twice, or its entry is damaged.
+#[doc(hidden)]
+pub fn keys_by_clip(set: &Dataset, keys: &[&Key]) -> Result<(HashMap<u64, usize>, Vec<String>)> {
+    let mut places: HashMap<&Key, usize> = HashMap::new();
+    for (place, key) in keys.iter().enumerate() {
+        if places.insert(key, place).is_some() {
+            return Err(Error::usage(format!("{} is named twice", name(key))));
         }
     }
-    let mut used = std::collections::HashSet::new();
-    let mut by_clip = HashMap::new();
+    let (mut used, mut by_clip) = (HashSet::<usize>::new(), HashMap::new());
     for clip in set.clips() {
         let clip = clip?;
-        let keys = [Key::Clip(clip.ordinal()), Key::Source(clip.source()?)];
-        let found: Vec<&Change> = keys.iter().filter_map(|key| by_key.get(key).copied()).collect();
+        let own = [Key::Clip(clip.ordinal()), Key::Source(clip.source()?)];
+        let found: Vec<usize> = own.iter().filter_map(|key| places.get(key).copied()).collect();
         if let [first, second] = found[..] {
-            let what =
-                format!("clip {} is changed as {} and as {}", clip.ordinal(), name(&first.key), name(&second.key));
-            return Err(Error::usage(what));
+            let [first, second] = [keys[first], keys[second]].map(name);
+            return Err(Error::usage(format!("clip {} is named as {first} and as {second}", clip.ordinal())));
         }
-        if let Some(&change) = found.first() {
-            used.insert(&change.key);
-            by_clip.insert(clip.ordinal(), change);
-        }
+        used.extend(&found);
+        by_clip.extend(found.first().map(|&place| (clip.ordinal(), place)));
     }
-    let not_found = changes.iter().filter(|c| !used.contains(&c.key)).map(|c| name(&c.key)).collect();
+    let unused = keys.iter().enumerate().filter(|(place, _)| !used.contains(place));
+    let not_found = unused.map(|(_, key)| name(key)).collect();
     Ok((by_clip, not_found))
 }
 

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::listing::{Listing, ShardFiles};
 use crate::dataset::shard::beside;
-use crate::dataset::{Index, Io, Source, TrackFile, listing, proven_bytes};
+use crate::dataset::{AddedClips, Index, Io, Source, listing, proven_bytes};
 use crate::store::disk::map::MappedFile;
-use vidrec_format::data_binding::edge_crc32;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::header::Header;
 use vidrec_format::{
-    ClipEntry, DataBinding, DatasetJson, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId,
-    ShardJson, align_up, clip_entry, file_name, frame_entry, header, limits, section,
+    ClipEntry, DatasetJson, Error, FileKind, FileName, FrameEntry, Meta, Result, SectionEntry, SectionId, ShardJson,
+    align_up, clip_entry, file_name, frame_entry, header, limits, section,
 };
 
 /// A shard of a damaged data set. Entries of its index have checksums, which are compared when they are used.
@@ -28,14 +27,16 @@ pub(super) struct DamagedShard {
     /// The damage of the index.
     pub fault: Option<String>,
     /// The track file, if there is or was one.
-    tracks: Option<PathBuf>,
+    pub tracks: Option<PathBuf>,
+    /// Its clips in track files that were added.
+    pub added: Vec<AddedClips>,
     /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
 }
 
 impl DamagedShard {
     pub fn open(files: ShardFiles) -> Result<Self> {
-        let ShardFiles { index: index_path, record, tracks, listed } = files;
+        let ShardFiles { index: index_path, record, tracks, added, listed } = files;
         let record = record.unwrap_or_else(|| index_path.with_extension("rec"));
         let name = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (record, index_bytes) = (open(&record)?, open(&index_path)?);
@@ -61,7 +62,7 @@ impl DamagedShard {
             Some(_) => format!("the index is damaged: {e}"),
             None => "the index is missing".into(),
         });
-        Ok(DamagedShard { name, record, index_bytes, index, meta, fault, tracks, listed })
+        Ok(DamagedShard { name, record, index_bytes, index, meta, fault, tracks, added, listed })
     }
 
     /// The bytes of the record file, unless it is missing.
@@ -93,19 +94,10 @@ impl DamagedShard {
     pub fn strings(&self, clip: &ClipEntry) -> Option<[String; 3]> {
         self.index().and_then(|(index, bytes)| index.strings(bytes, clip).ok())
     }
-
-    /// The track file of this shard of `clips` clips, if there is or was one.
-    pub fn tracks(&self, clips: u64) -> Result<Option<TrackFile>> {
-        let Some(path) = &self.tracks else { return Ok(None) };
-        let bytes = open(path)?;
-        let bytes = bytes.as_deref().unwrap_or_default();
-        // Each track has a checksum, so nothing depends on that of the file.
-        let binding = DataBinding { length: bytes.len() as u64, sha256: [0; 32], edge_crc32: edge_crc32(bytes) };
-        Ok(Some(TrackFile::new(path.clone(), binding, clips, &Source::Local(Io::Map))))
-    }
 }
 
-fn open(path: &Path) -> Result<Option<MappedFile>> {
+/// The bytes of a file, if it is there.
+pub(super) fn open(path: &Path) -> Result<Option<MappedFile>> {
     if path.exists() { MappedFile::open(path).map(Some) } else { Ok(None) }
 }
 
@@ -154,6 +146,9 @@ pub(super) fn find(folder: &Path, damage: &mut Vec<String>) -> Result<(Vec<Shard
         Ok(_) => Err(Error::internal("a list of no data set")),
         Err(e) => {
             damage.push(format!("{FILE_NAME} cannot be used: {e:#}"));
+            let added = there.iter().filter(|name| name.is_of_added_tracks());
+            damage
+                .extend(added.map(|name| format!("{name}: lost, because only {FILE_NAME} says whose tracks they are")));
             Ok((by_name(folder, &there)?, None))
         }
     }
@@ -162,7 +157,9 @@ pub(super) fn find(folder: &Path, damage: &mut Vec<String>) -> Result<(Vec<Shard
 /// The files of each shard, which have the same name without the digits of their digests.
 fn by_name(folder: &Path, there: &[FileName]) -> Result<Vec<ShardFiles>> {
     let mut shards: BTreeMap<&str, Vec<&FileName>> = BTreeMap::new();
-    there.iter().for_each(|name| shards.entry(file_name::stem(name)).or_default().push(name));
+    // Only `dataset.json` says of which clips those tracks are that were added.
+    let of_shards = there.iter().filter(|name| !name.is_of_added_tracks());
+    of_shards.for_each(|name| shards.entry(file_name::stem(name)).or_default().push(name));
     let shard = |(stem, names): (&str, Vec<&FileName>)| {
         let only = |kind| match &names.iter().filter(|name| name.kind() == Some(kind)).collect::<Vec<_>>()[..] {
             [first, second, ..] => {
@@ -172,7 +169,13 @@ fn by_name(folder: &Path, there: &[FileName]) -> Result<Vec<ShardFiles>> {
             found => Ok(found.first().map(|name| folder.join(name))),
         };
         let index = only(FileKind::Index)?.unwrap_or_else(|| folder.join(format!("{stem}.vidx")));
-        Ok(ShardFiles { index, record: only(FileKind::Records)?, tracks: only(FileKind::Tracks)?, listed: None })
+        Ok(ShardFiles {
+            index,
+            record: only(FileKind::Records)?,
+            tracks: only(FileKind::Tracks)?,
+            added: Vec::new(),
+            listed: None,
+        })
     };
     shards.into_iter().map(shard).collect()
 }

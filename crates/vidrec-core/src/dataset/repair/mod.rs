@@ -1,6 +1,7 @@
 //! Saves the intact clips of a damaged data set, and lists exactly what is lost.
 
 mod damaged_shard;
+mod damaged_tracks;
 mod salvage;
 
 use std::fs;
@@ -9,10 +10,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::damaged_shard::DamagedShard;
+use self::damaged_tracks::DamagedTracks;
 pub use self::salvage::DamagedClip;
 use self::salvage::{Salvage, SavedClip};
+use crate::dataset::edit;
 use crate::dataset::writer::{FrameData, Writer, WriterOptions};
-use crate::dataset::{TrackFile, edit};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::{DatasetJson, Error, JsonObject, Meta, Result};
@@ -94,10 +96,9 @@ impl Repair<'_, '_, '_> {
     fn shard(&mut self, shard: &DamagedShard) -> Result<()> {
         let salvage = Salvage::new(shard, self.meta);
         let (found, clips) = salvage.clips();
-        let tracks = shard.tracks(clips)?;
+        let tracks = DamagedTracks::of(shard, clips)?;
         let missing = shard.records().is_none().then(|| "the record file is missing".to_owned());
-        let lost = tracks.as_ref().and_then(|tracks| Some(format!("the tracks are lost: {}", tracks.open().err()?)));
-        let damage = shard.fault.iter().chain(&missing).chain(&lost);
+        let damage = shard.fault.iter().cloned().chain(missing).chain(tracks.faults());
         self.report.damage.extend(damage.map(|damage| format!("{}: {damage}", shard.name)));
         self.report.clips += clips;
         self.writer.as_mut().map_or(Ok(()), Writer::next_shard)?;
@@ -109,7 +110,7 @@ impl Repair<'_, '_, '_> {
                 self.counter.add(0, 0)?;
                 let lost = match clip {
                     Ok(clip) if is_whole => {
-                        self.write(&shard.name, ordinal, clip, tracks.as_ref()).map_err(|e| e.in_clip(ordinal))?;
+                        self.write(shard, ordinal, clip, &tracks).map_err(|e| e.in_clip(ordinal))?;
                         continue;
                     }
                     Ok(clip) => salvage.lost(ordinal, clip.info.source, "another draw of the same video is lost"),
@@ -125,27 +126,21 @@ impl Repair<'_, '_, '_> {
         Ok(())
     }
 
-    fn write(&mut self, shard: &str, ordinal: u64, clip: SavedClip<'_>, tracks: Option<&TrackFile>) -> Result<()> {
-        let SavedClip { mut info, frames, mut losses } = clip;
-        let (block, mut intact) = (tracks.map(|file| file.block(ordinal)), Vec::new());
-        match (tracks, &block) {
-            (Some(file), Some(Ok(Some(block)))) => {
-                for entry in &block.entries {
-                    let payload = file.payload(block, entry, frames.len() as u32);
-                    match payload.and_then(|payload| payload.prove_rest().map(|()| payload)) {
-                        Ok(payload) => intact.push(payload),
-                        Err(_) => losses.tracks.push(file.open()?.schema.tracks()[entry.track as usize].name.clone()),
-                    }
-                }
-            }
-            // Nothing says which tracks the clip had.
-            (_, Some(Err(_))) => losses.tracks.push("*".into()),
-            _ => {}
-        }
+    fn write(
+        &mut self,
+        shard: &DamagedShard,
+        ordinal: u64,
+        mut clip: SavedClip<'_>,
+        tracks: &DamagedTracks,
+    ) -> Result<()> {
+        let hidden = shard.listed.iter().filter_map(|listed| listed.added.as_ref()).flat_map(|added| &added.hidden);
+        let (blocks, hidden) = (tracks.blocks(ordinal), hidden.cloned().collect::<Vec<_>>());
+        let intact = tracks.intact(&blocks, &hidden, &mut clip);
+        let SavedClip { mut info, frames, losses } = clip;
         let repair = JsonObject::of(&losses)?;
         if !repair.is_empty() {
             info.attributes.insert("repair", &repair)?;
-            let (shard, source, what) = (shard.to_owned(), info.source.clone(), repair.0.into());
+            let (shard, source, what) = (shard.name.clone(), info.source.clone(), repair.0.into());
             self.report.partly_lost.push(DamagedClip { shard, clip: ordinal, clips: 1, source, what });
         }
         self.report.saved += 1;

@@ -2,6 +2,7 @@
 
 mod scan;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use rayon::ThreadPool;
@@ -79,6 +80,10 @@ fn verify_files(
         report.problems.extend(earlier.and_then(|earlier| shard.prove_follows(&earlier).err()).map(Problem::from));
         earlier = Some(shard);
     }
+    let mut seen = HashSet::new();
+    for clips in files.shards.iter().flat_map(|shard| &shard.added).filter(|clips| seen.insert(&clips.listed.file)) {
+        report.problems.extend(scan::check_tracks(&clips.file, None, counter)?.0.into_iter().map(Problem::from));
+    }
     match (&files.json, Dataset::open_files(files, None, source)) {
         (Some((path, json)), Ok(dataset)) => {
             // Of a remote data set, not all shards are open.
@@ -105,9 +110,10 @@ fn verify_files(
 
 /// The problems of a shard. This reads all of its files.
 fn problems(shard: &Shard, pool: Option<&ThreadPool>, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
-    let (found, of_tracks) = (scan::check(shard, pool, counter)?, scan::check_tracks(shard, counter)?);
+    let found = scan::check(shard, pool, counter)?;
+    let of_tracks = shard.tracks.as_ref().map(|file| scan::check_tracks(file, Some(shard), counter)).transpose()?;
     let lost = shard.prove_whole().err();
-    Ok(lost.into_iter().chain(found.0).chain(of_tracks.0).collect())
+    Ok(lost.into_iter().chain(found.0).chain(of_tracks.unwrap_or_default().0).collect())
 }
 
 /// Proves everything that [`verify`] proves of a shard without decoding its images. The error is its first problem.
@@ -122,9 +128,9 @@ pub fn prove(shard: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
 
 /// Checks that `dataset.json` matches the indexes.
 fn compare_listing(path: &Path, listed: &DatasetJson, rebuilt: DatasetJson) -> Option<Problem> {
-    // The shards were already compared one by one. What the clips were packed from is in no index.
-    let DatasetJson { shards, failures, packed_from, .. } = listed.clone();
-    let same = DatasetJson { shards, failures, packed_from, ..rebuilt };
+    // The shards were already compared one by one. What the clips were packed from, and what was added, is in no index.
+    let DatasetJson { shards, failures, packed_from, added_files, format_version, .. } = listed.clone();
+    let same = DatasetJson { shards, failures, packed_from, added_files, format_version, ..rebuilt };
     if *listed == same {
         return None;
     }

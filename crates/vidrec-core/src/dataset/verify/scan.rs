@@ -7,14 +7,16 @@ use rayon::prelude::*;
 use vidrec_jpeg::{Decoder, RgbPicture};
 
 use crate::dataset::records::{prove_jpeg, record_range};
+use crate::dataset::track::attributes_of;
 use crate::dataset::writer::check_class;
-use crate::dataset::{Clip, Frame, RecordsDigest, Shard, TrackFile, proven_bytes};
+use crate::dataset::{AddedClips, Clip, Frame, RecordsDigest, Shard, TrackFile, proven_bytes};
 use crate::progress::Counter;
 use crate::store::location::is_of_network;
 use crate::store::read_at::ReadAt;
 use vidrec_format::data_binding::hex;
 use vidrec_format::track::directory::Entry;
 use vidrec_format::track::file;
+use vidrec_format::track::schema::ATTRIBUTES;
 use vidrec_format::{ClipEntry, Error, ErrorKind, Result};
 
 /// The images that are decoded together. They are enough for all threads, and few enough to fit in memory.
@@ -177,6 +179,11 @@ impl<'a> ShardScan<'a> {
                 .found(format!("{frame_count} frames from {first_frame}"));
             self.problems.note(e.in_clip(clip.ordinal), &self.shard.index_path)?;
         }
+        for AddedClips { file, first, .. } in &clip.shard.added {
+            if let Err(e) = prove_frames(file, first + clip.ordinal, frame_count) {
+                self.problems.note(e.in_clip(first + clip.ordinal), &file.path)?;
+            }
+        }
         if let Err(e) = self.clip_strings(&clip.entry) {
             self.problems.note(e.in_clip(clip.ordinal), &self.shard.index_path)?;
         }
@@ -250,11 +257,10 @@ fn prove_digest(
     }
 }
 
-/// Returns the problems of the tracks of a shard. If the file is not the one that the index names, that is the only
-/// problem, and the file is not read.
-pub(super) fn check_tracks(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Problems> {
-    let Some(file) = &shard.tracks else { return Ok(Problems::default()) };
-    let mut scan = TrackScan { shard, file, problems: Problems::default(), end: file::END_BYTES as u64 };
+/// Returns the problems of a track file. If it is not the one that the index or `dataset.json` names, that is the only
+/// problem, and the file is not read. `shard` is that of the file, unless it was added.
+pub(super) fn check_tracks(file: &TrackFile, shard: Option<&Shard>, counter: &mut Counter<'_, '_>) -> Result<Problems> {
+    let mut scan = TrackScan { file, shard, problems: Problems::default(), end: file::END_BYTES as u64 };
     if let Err(e) = file.open() {
         scan.problems.note(e, &file.path)?;
         return Ok(scan.problems);
@@ -262,7 +268,7 @@ pub(super) fn check_tracks(shard: &Shard, counter: &mut Counter<'_, '_>) -> Resu
     if let Err(e) = scan.digest(counter) {
         scan.problems.note(e, &file.path)?;
     }
-    for clip in 0..shard.clip_count() {
+    for clip in 0..file.clips {
         if let Err(e) = scan.clip(clip) {
             scan.problems.note(e.in_clip(clip), &file.path)?;
         }
@@ -275,8 +281,8 @@ pub(super) fn check_tracks(shard: &Shard, counter: &mut Counter<'_, '_>) -> Resu
 }
 
 struct TrackScan<'a> {
-    shard: &'a Shard,
     file: &'a TrackFile,
+    shard: Option<&'a Shard>,
     problems: Problems,
     /// The end of the last block.
     end: u64,
@@ -293,12 +299,17 @@ impl TrackScan<'_> {
         let Some(block) = self.file.block(clip)? else { return Ok(()) };
         self.follows(block.range.start)?;
         self.end = block.range.end;
-        let frames = self.shard.clip(clip)?.frame_count;
+        let frames = self.shard.map(|shard| Ok(shard.clip(clip)?.frame_count)).transpose()?;
         let mut end = Entry::directory_bytes(&block.entries);
         for entry in &block.entries {
+            // The numbers of frames of added tracks are compared with the clips.
+            let frames = frames.unwrap_or(entry.facts.count as u32);
             let payload = self.file.payload(&block, entry, frames)?;
             let at = block.range.start + entry.offset;
             payload.prove_rest().map_err(|e| e.in_track(&payload.schema.name).at(at))?;
+            if payload.schema.name == ATTRIBUTES {
+                attributes_of(&payload).map_err(|e| e.at(at))?;
+            }
             let padding = block.bytes.get(end as usize..entry.offset as usize);
             if padding.unwrap_or_default().iter().any(|&b| b != 0) {
                 return Err(not_zero(block.range.start + end));
@@ -326,6 +337,14 @@ impl TrackScan<'_> {
     fn table(&self) -> Result<()> {
         if self.problems.0.is_empty() { self.follows(self.file.open()?.footer.table_offset) } else { Ok(()) }
     }
+}
+
+/// Checks the numbers of values for frames of a clip in an added file, whose own problems are found elsewhere.
+fn prove_frames(file: &TrackFile, clip: u64, frames: u32) -> Result<()> {
+    let Ok(Some(block)) = file.block(clip) else { return Ok(()) };
+    let prove = |entry| file.prove_head(&block, entry, frames);
+    let wrong = block.entries.iter().filter_map(|entry| prove(entry).err()).find(|e| e.rule() == Some("track-frames"));
+    wrong.map_or(Ok(()), Err)
 }
 
 fn not_zero(at: u64) -> Error {

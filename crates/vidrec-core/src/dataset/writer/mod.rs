@@ -1,5 +1,6 @@
 //! Writing a data set. Frames stream to the disk, and files get their final names only when everything is complete.
 
+mod files;
 mod index;
 mod publish;
 mod shard;
@@ -8,11 +9,11 @@ mod track;
 #[expect(clippy::module_inception, reason = "the file is named after the main type")]
 mod writer;
 
+pub(crate) use files::{DigestedFile, TrackFileWriter, numbered};
 pub use index::{ClipInfo, FrameData};
 pub use publish::{
     describe_failures, lock, lock_with_leftovers, remove_leftovers, replaceable, stage_failures, there_already,
 };
-pub(crate) use shard::DigestedFile;
 pub use shard::FinishedShard;
 pub(crate) use sharding::OpenShard;
 pub use sharding::{Sharding, first_video};

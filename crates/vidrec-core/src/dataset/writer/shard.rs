@@ -2,51 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use super::files::{DigestedFile, TrackFileWriter};
 use super::index::{ClipInfo, FrameData, IndexWriter};
-use crate::store::disk::map::MappedFile;
 use crate::store::disk::{AtomicFile, Temporary};
-use vidrec_format::data_binding::edge_crc32;
 use vidrec_format::frame_entry::UNKNOWN_SOURCE_INDEX;
-use vidrec_format::track::assembly::Assembly;
 use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::schema::Schema;
 use vidrec_format::{
-    DataBinding, Error, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name, limits, recordio,
+    Error, FileName, FrameEntry, Meta, RecordHeader, Result, ShardJson, crc32, file_name, limits, recordio,
 };
-
-/// A file that is written from its first byte to its last, and the digest of its bytes so far.
-#[derive(Debug)]
-pub(crate) struct DigestedFile {
-    pub file: AtomicFile,
-    pub digest: Sha256,
-    pub length: u64,
-}
-
-impl DigestedFile {
-    fn create(path: &Path) -> Result<Self> {
-        Ok(DigestedFile { file: AtomicFile::create(path)?, digest: Sha256::new(), length: 0 })
-    }
-
-    /// Appends the next bytes.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes)?;
-        self.digest.update(bytes);
-        self.length += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Syncs the file to the disk, under its temporary name, and returns its identity.
-    fn finish(mut self) -> Result<(Temporary, DataBinding)> {
-        self.file.sync()?;
-        let file = self.file.seal();
-        let map = MappedFile::open(&file.path)?;
-        let (sha256, edge_crc32) = (self.digest.finalize().into(), edge_crc32(&map));
-        map.prove_whole(&file.path)?;
-        Ok((file, DataBinding { length: self.length, sha256, edge_crc32 }))
-    }
-}
 
 /// A complete shard that is synced to the disk, under its temporary names.
 #[derive(Debug)]
@@ -80,7 +44,7 @@ pub(super) struct ShardWriter {
     pub records: DigestedFile,
     pub index: IndexWriter,
     /// The track file, which exists as soon as a clip has tracks.
-    tracks: Option<(DigestedFile, Assembly)>,
+    tracks: Option<TrackFileWriter>,
     buffer: Vec<u8>,
     failed: bool,
 }
@@ -110,14 +74,10 @@ impl ShardWriter {
         // From here on, a failure leaves an incomplete clip, so nothing more may be written.
         self.failed = true;
         if self.tracks.is_none() && !tracks.is_empty() {
-            let (mut assembly, head) = Assembly::begin();
-            let mut file = DigestedFile::create(&self.path.with_extension("vtrk"))?;
-            file.write(&head)?;
-            (0..self.index.clip_count).try_for_each(|_| file.write(&assembly.push(&[])?))?;
-            self.tracks = Some((file, assembly));
+            self.tracks = Some(TrackFileWriter::create(&self.path.with_extension("vtrk"), self.index.clip_count)?);
         }
-        if let Some((file, assembly)) = &mut self.tracks {
-            file.write(&assembly.push(tracks)?)?;
+        if let Some(file) = &mut self.tracks {
+            file.push(tracks)?;
         }
         self.index.push(clip, label, &entries)?;
         self.records.write(&self.buffer)?;
@@ -158,11 +118,7 @@ impl ShardWriter {
     pub fn finish(self, meta: &Meta, schema: &Schema) -> Result<FinishedShard> {
         self.check_usable()?;
         let (record, binding) = self.records.finish()?;
-        let finish = |(mut file, assembly): (DigestedFile, Assembly)| {
-            file.write(&assembly.finish(schema)?)?;
-            file.finish()
-        };
-        let (track_file, tracks) = self.tracks.map(finish).transpose()?.unzip();
+        let (track_file, tracks) = self.tracks.map(|file| file.finish(schema)).transpose()?.unzip();
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let (bytes, json) = self.index.finish(&stem, &binding, tracks.as_ref(), meta)?;
         let mut index = AtomicFile::create(&self.path.with_extension("vidx"))?;

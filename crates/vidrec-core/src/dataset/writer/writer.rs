@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::files::numbered;
 use super::index::{ClipInfo, FrameData};
 use super::publish;
 use super::shard::{FinishedShard, ShardWriter};
 use super::track::{EncodedTrack, Track};
 use crate::store::disk::FolderLock;
 use crate::store::disk::publication::{Replaced, Staged};
-use vidrec_format::track::directory::NewTrack;
 use vidrec_format::track::payload::Payload;
 use vidrec_format::track::schema::{Schema, TrackSchema};
 use vidrec_format::{DatasetJson, Error, Meta, Result, ShardJson};
@@ -167,14 +167,7 @@ impl Writer {
         let wrong = || Error::usage(format!("{}: the clip's class is not that of its label", clip.source));
         check_class(clip.label, &clip.class, &self.meta.classes, wrong)?;
         self.join_tracks(tracks.iter().map(|track| track.schema)).map_err(|e| e.in_clip(self.clips()))?;
-        let numbered = tracks.iter().map(|track| Some(NewTrack::of(self.schema.number(&track.schema.name)?, track)));
-        let new = numbered.collect::<Option<Vec<_>>>();
-        let mut new = new.ok_or_else(|| Error::internal("a track that is not in the schema"))?;
-        new.sort_unstable_by_key(|track| track.number);
-        if let Some(two) = new.windows(2).find(|two| two[0].number == two[1].number) {
-            let name = &self.schema.tracks()[two[0].number as usize].name;
-            return Err(Error::usage(format!("two tracks have the name \"{name}\"")).in_clip(self.clips()));
-        }
+        let new = numbered(&self.schema, tracks).map_err(|e| e.in_clip(self.clips()))?;
         self.shard.append(clip, frames, &new)
     }
 

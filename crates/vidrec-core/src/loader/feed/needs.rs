@@ -11,6 +11,7 @@ use super::worker::frame_key;
 use crate::dataset::Clip;
 use crate::store::remote::{REQUEST_BYTES, RemoteFile};
 use vidrec_format::error::{ErrorKind, Result};
+use vidrec_format::track::schema::ATTRIBUTES;
 
 /// Parts that are so near each other share a request.
 const NEAR: u64 = 4096;
@@ -99,10 +100,11 @@ fn needs_of<'a>(engine: &Engine, batches: impl IntoIterator<Item = (usize, &'a B
             runs.into_iter().for_each(|run| add(file, run));
         }
         // If the location of the tracks is unknown, the batch asks for them, one clip after another.
-        if !engine.tracks.is_empty()
-            && let Ok(Some((file, run))) = clip.remote_tracks()
+        let (tracks, has_fields) = (&engine.tracks, !engine.options.fields.is_empty());
+        if (has_fields || !tracks.is_empty())
+            && let Ok(runs) = clip.remote_tracks(|name| tracks.has(name) || (has_fields && name == ATTRIBUTES))
         {
-            add(file, run);
+            runs.into_iter().for_each(|(file, run)| add(file, run));
         }
     }
     merged(needs)

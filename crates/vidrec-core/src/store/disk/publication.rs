@@ -227,11 +227,12 @@ mod tests {
         let shard = |record: &&str| {
             let record = named(record);
             let index_file = named(&record.replace(".rec", ".vidx"));
-            let (track_file, index_crc32, sha256) = (None, None, "00".repeat(32));
+            let (track_file, added, index_crc32, sha256) = (None, None, None, "00".repeat(32));
             ShardJson {
                 record_file: record,
                 index_file,
                 track_file,
+                added,
                 clips: 1,
                 frames: 1,
                 bytes: 1,

@@ -48,7 +48,8 @@ pub(crate) fn items(listing: &Path, json: &DatasetJson) -> Vec<Item> {
     };
     let failures =
         json.failures.iter().map(|f| item(&f.file, None, most_of_failures(f), Proof::Sha256(f.sha256.clone())));
-    json.shards.iter().flat_map(of_shard).chain(failures).collect()
+    let added = json.added_files.iter().map(|file| of_length(&file.file, file.bytes, &file.sha256));
+    json.shards.iter().flat_map(of_shard).chain(failures).chain(added).collect()
 }
 
 /// The most bytes that the index of a shard can need: its tables, their texts, and the small sections.

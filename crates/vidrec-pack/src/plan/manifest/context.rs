@@ -188,7 +188,7 @@ impl ManifestLimits {
 /// none.
 ///
 /// `cells` are by column. An error names its column.
-fn row_tracks(
+pub(crate) fn row_tracks(
     (file, root): (&Path, &Path),
     specs: &[TrackSpec],
     line: u64,

@@ -27,6 +27,7 @@ use super::options::InputOptions;
 use super::text;
 use columns::ColumnTally;
 pub use columns::ManifestColumns;
+pub(crate) use context::row_tracks;
 use context::{Context, ManifestLimits, ManifestVideos};
 use row::in_column;
 use vidrec_core::source_name;

@@ -9,6 +9,7 @@ mod table;
 use super::arguments::{TrackCell, TrackInput};
 use super::place::{RawTrack, nanoseconds};
 use super::spec::{TrackSpec, TrackSpecTiming};
+pub use npy::ArrayFile;
 pub(crate) use open::{ChoosePictures, EncodePicture, OpenFile, ReadVideo, TrackFiles};
 use open::{Content, bytes, ending};
 pub(crate) use pictures::Pictures;

@@ -1,6 +1,8 @@
 //! Arrays of NumPy: `.npy` in C order, little-endian, and `.npz`, a ZIP archive of them, stored or deflated.
 
-use std::io::{Cursor, Read};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use zip::ZipArchive;
@@ -9,6 +11,7 @@ use super::open::MAX_BYTES;
 use super::table::Table;
 use crate::track::array::Array;
 use vidrec_core::dataset::writer::TrackValues;
+use vidrec_core::store::disk::regular_file::{Links, open_regular};
 use vidrec_format::allocation;
 use vidrec_format::error::{Error, Result};
 
@@ -154,6 +157,52 @@ pub(super) fn read_npz(bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> Result<Ta
         arrays.push((name.clone(), array.map_err(|e| Error::usage(format!("array {name:?}: {e:#}")))?));
     }
     Ok(Table(arrays))
+}
+
+/// An `.npz` file that is read array by array.
+#[derive(Debug)]
+pub struct ArrayFile {
+    path: PathBuf,
+    archive: ZipArchive<BufReader<File>>,
+}
+
+impl ArrayFile {
+    /// # Errors
+    ///
+    /// [`Io`](vidrec_format::error::ErrorKind::Io): the file cannot be opened;
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): it is no `.npz` file.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = open_regular(path, Links::Follow)?;
+        let archive = ZipArchive::new(BufReader::new(file)).map_err(|e| fault(&e.to_string()).file(path))?;
+        Ok(ArrayFile { path: path.to_owned(), archive })
+    }
+
+    /// The names of its arrays.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](vidrec_format::error::ErrorKind::Usage): a name is no text.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for name in self.archive.file_names() {
+            let name = name.map_err(|e| fault(&e.to_string()).file(&self.path))?;
+            names.extend(name.strip_suffix(".npy").map(str::to_owned));
+        }
+        Ok(names)
+    }
+
+    /// Reads an array.
+    pub(crate) fn read(&mut self, name: &str) -> Result<Array> {
+        let member = self.archive.by_name(&format!("{name}.npy"));
+        let member = member.map_err(|e| fault(&e.to_string()).file(&self.path))?;
+        let size = member.size();
+        if size > MAX_BYTES {
+            let e = Error::limit(format!("array {name:?} is too large")).file(&self.path);
+            return Err(e.expected(format!("at most {MAX_BYTES} bytes")).found(size));
+        }
+        let array = contents(member, size).and_then(|data| read(&data));
+        array.map_err(|e| Error::usage(format!("array {name:?}: {e:#}")).file(&self.path))
+    }
 }
 
 fn fault(what: &str) -> Error {

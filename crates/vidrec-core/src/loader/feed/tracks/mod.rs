@@ -63,6 +63,11 @@ impl TrackReader {
         &self.0[0]
     }
 
+    /// Whether a track of this name comes with the batches.
+    pub fn has(&self, name: &str) -> bool {
+        self.form().iter().any(|track| track.schema.name == name)
+    }
+
     /// Whether there are no tracks.
     pub fn is_empty(&self) -> bool {
         self.form().is_empty()
@@ -100,7 +105,7 @@ impl TrackReader {
         if self.is_empty() {
             return Ok(());
         }
-        let tracks = sample.clip.tracks()?;
+        let tracks = sample.clip.tracks_named(|name| self.has(name))?;
         let plans = self.0.get(sample.source).unwrap_or(&self.0[0]);
         plans.iter().zip(slots).try_for_each(|(track, slot)| track.read(&tracks, sample, slot, of_camera))
     }
