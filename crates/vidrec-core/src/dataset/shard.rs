@@ -273,12 +273,14 @@ pub(crate) fn are_extended(earlier: &[String], later: &[String]) -> bool {
     later.starts_with(earlier) && earlier.is_empty() == later.is_empty()
 }
 
-/// Opens the shards of a local data set.
+/// Opens all shards, as those of a local data set, or one that is named by itself.
 pub(crate) fn open_all(files: &[ShardFiles], source: &Source) -> Result<Vec<Arc<LazyShard>>> {
     let mut shards: Vec<Arc<LazyShard>> = Vec::with_capacity(files.len());
     for files in files {
         let neighbors = Neighbors { earlier: shards.last().cloned(), later: None };
-        shards.push(Arc::new(LazyShard::new(files, source, neighbors)?));
+        let shard = LazyShard::new(files, source, neighbors)?;
+        shard.open()?;
+        shards.push(Arc::new(shard));
     }
     Ok(shards)
 }
