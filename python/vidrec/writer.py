@@ -338,7 +338,7 @@ class Writer:
         if self._replace or self._grows:
             return
         try:
-            _vidrec.Dataset(self._path, "map", self._storage)
+            _vidrec.Dataset(self._path, "map", self._storage, None)
         except Error:
             return
         raise UsageError(f"{self._path}: there is a data set already: pass if_exists='replace' to replace it")
