@@ -114,7 +114,7 @@ class RecipeOptions(TypedDict, total=False):
         words say how its values lie in time: rate=50 a second; times=T, the array or column that has them;
         spans, each with a start and an end; frames, one for each frame of the video, of which those of the
         packed frames are stored; every-frame, all of them. Also values=A+B, type=f32, size=640x480, unit=us,
-        clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be given several times.
+        clock=segment, tolerance=0.5, partial, nan, list: see docs/tracks.md. Can be given several times.
     """
 
     audio: Union[float, str, None]
