@@ -41,7 +41,7 @@ pub enum Geometry {
     Points,
     /// Pictures of numbers, such as masks, depth and heat maps. They show the same scene as a frame, whatever their size.
     Mask,
-    /// Optical flow, in pixels of its own pictures unless [`TrackWindow::size`] says otherwise.
+    /// Optical flow, in pixels of its own pictures unless [`TrackWindow::size`](super::TrackWindow::size) says otherwise.
     Flow,
     /// Camera matrices.
     Intrinsics,
