@@ -328,7 +328,7 @@ def _track(told: Mapping[str, Any], sample: Mapping[str, bytes]) -> Track:
     sides = {"times": (count,), "spans": (count, 2)}.get(timing, (0,))
     if not fits or times.shape != sides or times.dtype != np.int64:
         raise DecodeError(f"track {name!r}: its files have other values than its description")
-    values = values if lists is None else split(values, lists)
+    values = values if lists is None else split(np.asarray(values), lists)
     rate = Fraction(*told["rate"]) if timing == "rate" else None
     if rate is not None:
         times = np.array([told["first_ns"]], np.int64)

@@ -102,9 +102,10 @@ class DatasetReader(_Base):  # type: ignore[misc, valid-type, unused-ignore]
         cameras, tracks = _features(meta.features)
         self._names = {camera.key: camera.name for camera in cameras}
         self._tracks: Dict[str, _Track] = {each.key: each for each in tracks}
-        if root is None:
-            root = meta.root if os.path.exists(os.path.join(meta.root, "dataset.json")) else f"hf://datasets/{meta.repo_id}"
-        location = location_of(root)
+        folder: Path = meta.root if root is None else root
+        if root is None and not os.path.exists(os.path.join(folder, "dataset.json")):
+            folder = f"hf://datasets/{meta.repo_id}"
+        location = location_of(folder)
         options = storage_of(token) if _vidrec.is_remote(location) else None
         self._dataset = open(location, storage_options=options)
         self._tasks = [] if meta.tasks is None else list(meta.tasks.index)
