@@ -232,7 +232,7 @@ def remove(
 ) -> EditReport:
     """Remove clips from a data set, in its folder and in one step: those that fit everything that is given.
 
-    Only the shards that hold them are written anew, without them; the files of all others stay. The clips behind a removed one
+    Only the shards that contain them are rewritten, without them; the files of all others stay. The clips behind a removed one
     get lower numbers. Data sets that are open keep their clips. After an error, the data set is as it was.
 
     Parameters
@@ -262,7 +262,7 @@ def remove(
     12
     >>> report = vidrec.remove("shrinks", clips=["left/0.mp4"])
     >>> report.clips, report.notes
-    (11, ('1 of 3 shards were written anew, without these clips',))
+    (11, ('rewrote 1 of 3 shards, without these clips',))
     """
     chosen = _choice.chosen(classes, clips, (), where, None, 0)
     with Shown(progress, "clips") as show:

@@ -9,8 +9,8 @@ use crate::{Dataset, edit};
 
 /// Remove clips from a data set, in its folder and in one step.
 ///
-/// vidrec removes the clips that fit everything that is given. It writes only the shards that hold them anew, without them; the
-/// files of all other shards stay. The clips behind a removed one get lower numbers, so name clips by their sources to repeat a
+/// vidrec removes the clips that fit everything that is given. It rewrites only the shards that contain them; the files of all
+/// other shards stay. The clips behind a removed one get lower numbers, so name clips by their sources to repeat a
 /// command. Labels and class names stay. If the command is killed or the disk fills up, the data set is as it was.
 ///
 /// A FILE names clips as for `vidrec subset`, and may name damaged clips. Of several draws of a video, one in it stands for all.

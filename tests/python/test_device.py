@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import time
 import warnings
 
 import pytest
@@ -200,6 +201,26 @@ def test_damaged_tiles_have_the_verdict_of_the_processor(ds, tmp_path):
         assert found == wanted, trial
         kinds.append(isinstance(wanted, list))
     assert 0 < sum(kinds) < len(kinds), "both verdicts occur"
+
+
+def test_a_batch_that_a_device_declines_is_not_forgotten_while_the_next_one_is_made(ds, tmp_path):
+    jpegs = [ds[0].jpeg(t) for t in range(6)]
+    start = entropy_coded(jpegs[1])
+    # Without its first marker, the second frame has other tiles.
+    jpegs[1] = jpegs[1][:start] + re.sub(rb"\xff[\xd0-\xd7]", b"", jpegs[1][start:], count=1)
+    dataset = folder_of_frames(tmp_path, jpegs)
+    for ahead in range(3):
+        options = {"frames": vidrec.Windows(1), "crop": vidrec.CenterCrop(36), "prefetch": 1 + ahead}
+        found, wanted = ([], [])
+        for loader, to in ((vidrec.Loader(dataset, 1, device=DEVICE, **options), found), (vidrec.Loader(dataset, 1, **options), wanted)):
+            batches = iter(loader)
+            for _ in range(6):
+                try:
+                    to.append(facts(next(batches)))
+                except vidrec.Error as e:
+                    to.append(str(e))
+                time.sleep(0.05)
+        assert found == wanted and any(isinstance(each, str) for each in wanted)
 
 
 def noise(**options):

@@ -244,7 +244,8 @@ class Maker:
 
     def _handed_over(self, frames: torch.Tensor, declined: torch.Tensor) -> Work:
         if self._stream is None:
-            return Work(frames, declined, None)
+            # The next batch uses the same memory before this one is finished.
+            return Work(frames, declined.clone(), None)
         known = torch.empty(declined.shape, dtype=declined.dtype, pin_memory=True)
         known.copy_(declined, non_blocking=True)
         # Who waits for it sleeps, and leaves the core to others.

@@ -14,7 +14,7 @@ use vidrec_format::{DatasetJson, Error, Meta, Result, ShardJson};
 
 /// Removes the clips that a selection chooses from the data set in `folder`. An item of `progress` is a clip that is copied.
 ///
-/// Only the shards that hold these clips are written anew, without them. The files of all others stay as they are, and a shard
+/// Only the shards that contain these clips are rewritten, without them. The files of all others stay as they are, and a shard
 /// of which no clip is left goes. The clips behind a removed one get lower numbers. All of that becomes the data set in one
 /// step, when `dataset.json` is replaced. Until then, and after a crash, readers see the old data set.
 ///
@@ -50,7 +50,7 @@ use vidrec_format::{DatasetJson, Error, Meta, Result, ShardJson};
 /// [`Usage`](vidrec_format::error::ErrorKind::Usage): `folder` is not a data set, or is remote; no clip would be left; a list
 /// names a clip that does not exist; some draws of a video are chosen and others are not; another process writes there, or a
 /// pack was interrupted there.
-/// [`Format`](vidrec_format::error::ErrorKind::Format): a clip that stays, of a shard that is written anew, is damaged.
+/// [`Format`](vidrec_format::error::ErrorKind::Format): a clip that stays is damaged, and its shard has to be rewritten.
 /// [`Io`](vidrec_format::error::ErrorKind::Io) from the file system.
 /// [`Interrupted`](vidrec_format::error::ErrorKind::Interrupted): `progress` stopped the call. After any error, the data set is
 /// unchanged.
@@ -72,7 +72,7 @@ pub fn remove(folder: impl AsRef<Path>, selection: &Selection, progress: &mut Pr
     let is_same = |(at, clips): &(usize, &[u64])| clips.len() as u64 == set.clips_of_shard(*at);
     let new = parts.iter().filter(|part| !is_same(part));
     let mut counter = Counter::new(Some(new.clone().map(|(_, clips)| clips.len() as u64).sum()), progress);
-    let note = format!("{} of {} shards were written anew, without these clips", new.count(), set.shard_count());
+    let note = format!("rewrote {} of {} shards, without these clips", new.count(), set.shard_count());
     report.notes = vec![note];
     let index_bytes: Vec<u64> = set.index_bytes().collect();
     let (mut shards, mut files) = (Vec::new(), Vec::new());
