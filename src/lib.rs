@@ -41,23 +41,20 @@
 //! # Check
 //!
 //! [`verify`] checks a data set: its structure, ids, every checksum and, on demand, every image. [`Dataset::open`]
-//! checks, in constant time, everything that later reads rely on. `check::check` looks for clips that a person should look
-//! at: black, frozen, duplicate, leaked, mislabelled ones.
+//! checks, in constant time, everything that later reads rely on.
 //!
 //! # Modules
 //!
 //! | module | purpose |
 //! | --- | --- |
 //! | [`jpeg`] | encode and decode JPEG |
-//! | [`sampler`] | choose frames of a video |
-//! | [`order`] | the order of the clips of an epoch, and which rank gets which |
-//! | [`limits`] | the sizes above which vidrec refuses a file |
-//! | `check` | find clips that a person should look at (feature `cli`) |
+//! | [`sampler`] | the rules that choose frames of a video |
+//! | [`order`] | the order of the clips of an epoch |
 //! | [`edit`] | merge, append, split, subset, remove; with other labels, attributes or shards |
-//! | [`dataset_json`] | the list of shards |
-//! | `report` | pages about data sets (feature `cli`) |
-//! | `interop` | import and export other projects' data sets (feature `cli`) |
-//! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
+//! | `pack` | make data sets of videos (feature `pack`) |
+//!
+//! The program does the rest: it looks for clips that a person should look at, makes pages about data sets, imports, exports,
+//! estimates, and packs in parts on many machines. It prints results as JSON for programs.
 //!
 //! # Features
 //!
@@ -74,77 +71,80 @@
 #[doc(hidden)]
 #[cfg(feature = "cli")]
 pub mod cli;
+#[doc(hidden)]
 #[cfg(feature = "cli")]
 pub mod interop;
+#[doc(hidden)]
 #[cfg(feature = "cli")]
 pub mod report;
 mod stats;
 
-#[cfg(feature = "cli")]
-#[doc(inline)]
-pub use report::check;
-pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, stats, stats_of};
-#[doc(inline)]
-pub use vidrec_format::sampler::order;
-#[cfg(feature = "pack")]
-#[doc(inline)]
-pub use vidrec_pack::video;
-
-pub use vidrec_core::byte_size::parse_bytes;
-#[doc(hidden)]
-pub use vidrec_core::byte_size::shown_bytes;
 pub use vidrec_core::dataset::repair::{DamagedClip, RepairOptions, RepairReport, repair};
 pub use vidrec_core::dataset::verify::{Problem, VerifyOptions, VerifyReport, verify};
-#[doc(hidden)]
-pub use vidrec_core::dataset::writer::EncodedTrack;
 pub use vidrec_core::dataset::writer::{
     ClipInfo, FrameData, Sharding, SoundCoding, Track, TrackTimes, TrackValues, WriteReport, Writer, WriterOptions,
 };
 pub use vidrec_core::dataset::{
-    Clip, ClipTracks, Dataset, FailedSource, Fingerprint, Frame, Io, Leftover, OpenOptions, TrackStats, TrackView,
-    picture_stats, track_stats,
+    Clip, ClipTracks, Dataset, FailedSource, Fingerprint, Frame, Io, OpenOptions, TrackStats, TrackView, picture_stats,
+    track_stats,
 };
 pub use vidrec_core::loader::{
     Batch, BatchData, Batches, BatchesInto, Batching, Cameras, CamerasCrop, Channels, ColorDraw, ColorJitter,
     ColorMatrix, ColorStep, CoordinateSize, Crop, DecodedCache, DecodedStats, Dtype, Epochs, Field, Frames, Geometry,
     JpegBatch, JpegFrame, JpegMemory, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
-    MixOptions, MixState, Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams,
-    ShortClips, SmartResize, SourceCount, SourceState, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize,
-    TrackScaling, TrackWindow, WindowPad,
+    MixOptions, Normalize, Offsets, OnBadFrame, OwnOptions, Prefetch, PrefetchedBatch, SampleParams, ShortClips,
+    SmartResize, SourceCount, Start, TrackAnchor, TrackBatch, TrackHow, TrackNormalize, TrackScaling, TrackWindow,
+    WindowPad,
 };
-#[doc(hidden)]
-pub use vidrec_core::loader::{PinnedAllocator, PinnedMemory, PlanSizes, TilePlan};
 pub use vidrec_core::progress::{Progress, ProgressFn, no_progress};
-pub use vidrec_core::stop::stoppable;
-pub use vidrec_core::store::disk::sigbus::lost_pages;
-pub use vidrec_core::store::disk::write_whole;
-pub use vidrec_core::store::location::is_remote;
-#[doc(hidden)]
-pub use vidrec_core::store::remote::{pinned, read_object};
 pub use vidrec_core::store::storage::{RemoteStats, Storage};
 pub use vidrec_core::transfer::fetch::{FetchOptions, FetchReport, fetch};
-#[doc(hidden)]
-pub use vidrec_core::transfer::upload::push_meta;
-pub use vidrec_core::transfer::upload::{PushOptions, PushReport, push, write_remote};
-pub use vidrec_format::error::{Error, ErrorKind, Hint, Result};
+pub use vidrec_core::transfer::upload::{PushOptions, PushReport, push};
+pub use vidrec_format::error::{Error, ErrorKind, Result};
 pub use vidrec_format::json_object::JsonObject;
 pub use vidrec_format::meta::Meta;
-pub use vidrec_format::printable::printable;
 pub use vidrec_format::sampler::order::LastBatch;
 pub use vidrec_format::track::coding::TrackCoding;
 pub use vidrec_format::track::payload::{TrackNumber, f16};
 pub use vidrec_format::track::schema::{TrackSchema, TrackTiming, TrackType};
-pub use vidrec_format::{dataset_json, limits};
 pub use vidrec_jpeg::Planes;
+
+// What the program, the Python package and this project's tests share. It may change at any time.
+#[doc(hidden)]
+#[cfg(feature = "cli")]
+pub use report::check;
+#[doc(hidden)]
+pub use stats::{Bin, ClassStats, Distribution, Stats, Summary, stats, stats_of};
+#[doc(hidden)]
+pub use vidrec_core::byte_size::{parse_bytes, shown_bytes};
+#[doc(hidden)]
+pub use vidrec_core::dataset::{Leftover, writer::EncodedTrack};
+#[doc(hidden)]
+pub use vidrec_core::loader::{MixState, PinnedAllocator, PinnedMemory, PlanSizes, SourceState, TilePlan};
+#[doc(hidden)]
+pub use vidrec_core::stop::stoppable;
+#[doc(hidden)]
+pub use vidrec_core::store::disk::{sigbus::lost_pages, write_whole};
+#[doc(hidden)]
+pub use vidrec_core::store::location::is_remote;
+#[doc(hidden)]
+pub use vidrec_core::store::remote::{pinned, read_object};
+#[doc(hidden)]
+pub use vidrec_core::transfer::upload::{push_meta, write_remote};
+#[doc(hidden)]
+pub use vidrec_format::{dataset_json, error::Hint, limits, printable::printable};
+#[doc(hidden)]
+#[cfg(feature = "pack")]
+pub use vidrec_pack::video;
 
 /// Builds new data sets from existing ones, and adds tracks to existing ones. Every edit copies JPEGs byte for byte.
 pub mod edit {
     pub use vidrec_core::dataset::edit::{
         Change, Changes, ClipList, EditOptions, EditReport, KeepTogether, Key, RatioSplit, Selection, TrackAdder,
-        TracksReport, append, merge, remove, remove_tracks, split, split_clips, subset, subset_clips,
+        TracksReport, append, merge, remove, remove_tracks, split, subset,
     };
     #[doc(hidden)]
-    pub use vidrec_core::dataset::edit::{joined_meta, keys_by_clip};
+    pub use vidrec_core::dataset::edit::{joined_meta, keys_by_clip, split_clips, subset_clips};
 }
 
 /// JPEG: encode from planes, decode to RGB or planes. Opens no file.
@@ -157,26 +157,40 @@ pub mod jpeg {
     pub use vidrec_jpeg::{Retiled, Retiler};
 }
 
+/// The order of an epoch: a pure function of the number of samples, the seed and the epoch.
+pub mod order {
+    #[doc(hidden)]
+    pub use vidrec_format::sampler::order::{
+        Blocks, Draw, EpochOrder, Homes, LastBatch, Mixed, Permutation, Ranks, Shares, Slot,
+    };
+    pub use vidrec_format::sampler::order::{Order, SourceOrder, Weights};
+}
+
 /// Packing: from videos to a data set, in parallel, in order, with every failure reported.
 #[cfg(feature = "pack")]
 pub mod pack {
+    pub use vidrec_pack::video::{AudioChannels, AudioOptions, FrameSize};
     #[doc(hidden)]
-    pub use vidrec_pack::{ArrayFile, ClipCell, ClipValues};
     pub use vidrec_pack::{
-        Attributes, Estimate, Failure, FrameChoice, FrameOptions, IfExists, IgnoredFiles, InputOptions, Job,
-        LimitOptions, ManifestColumns, MaxFailures, PackOptions, PackPlan, PackReport, PartOptions, PartsPlan,
-        PictureOptions, PlanStatus, PublishOptions, Quality, Recipe, Resources, RunOptions, Segment, SegmentClock,
-        Sharding, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning, WrittenPlan, arguments, estimate, pack,
-        pack_plan, plan_status, serve, write_plan,
+        ArrayFile, Attributes, ClipCell, ClipValues, Estimate, IgnoredFiles, Job, ManifestColumns, PackPlan,
+        PartOptions, PartsPlan, PlanStatus, PublishOptions, Recipe, Segment, Sharding, WrittenPlan, arguments,
+        estimate, pack_plan, plan_status, write_plan,
+    };
+    pub use vidrec_pack::{
+        Failure, FrameChoice, FrameOptions, IfExists, InputOptions, LimitOptions, MaxFailures, PackOptions, PackReport,
+        PictureOptions, Quality, Resources, RunOptions, SegmentClock, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming,
+        Warning, pack, serve,
     };
 }
 
-/// Which frames of a video to take: pure functions from integers to integers.
+/// Which frames of a video to take.
 pub mod sampler {
+    #[doc(hidden)]
     pub use vidrec_format::sampler::{
-        FrameLimit, Rate, RateRule, Rounding, Rule, Selection, ShortVideo, UnroundedTimes, centered, endpoints,
-        linspace, nanoseconds_after_first, select, select_draw, uniform, unrounded_times,
+        FrameLimit, Selection, UnroundedTimes, centered, endpoints, linspace, nanoseconds_after_first, select,
+        select_draw, uniform, unrounded_times,
     };
+    pub use vidrec_format::sampler::{Rate, RateRule, Rounding, Rule, ShortVideo};
 }
 
 /// The bytes of each structure on disk, for this project's own tests. They may change at any time.

@@ -339,6 +339,7 @@ impl Error {
     /// let e = vidrec::parse_bytes("12 parrots").unwrap_err();
     /// assert_eq!(e.worded(|hint| format!("try {hint}")), format!("{e:#}"));
     /// ```
+    #[doc(hidden)]
     pub fn worded(&self, word: impl Fn(Hint) -> String) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -384,6 +385,7 @@ impl Error {
     }
 
     /// The remedies.
+    #[doc(hidden)]
     pub fn hints(&self) -> &[Hint] {
         &self.0.hints
     }

@@ -39,6 +39,7 @@ pub struct Meta {
 impl Meta {
     /// Whether another program wrote the ids and labels in the record file, so that they say nothing about clips and
     /// frames.
+    #[doc(hidden)]
     pub fn has_foreign_records(&self) -> bool {
         self.records == FOREIGN_RECORDS
     }
@@ -48,6 +49,7 @@ impl Meta {
     /// # Errors
     ///
     /// The bytes are not a JSON object, or a value has the wrong type.
+    #[doc(hidden)]
     pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
         // The text is parsed straight into the fields. A `Value` in between would take several times the memory for
         // millions of class names. The text is a copy, because text in a mapped file may stop being UTF-8 at any

@@ -114,6 +114,7 @@ impl<'a> Clip<'a> {
     /// # Errors
     ///
     /// See [`source`](Self::source).
+    #[doc(hidden)]
     pub fn attributes_json(&self) -> Result<String> {
         if !self.shard.added.is_empty() {
             return Ok(self.attributes()?.to_string());
@@ -190,6 +191,7 @@ impl<'a> Clip<'a> {
     /// # Errors
     ///
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if an entry is damaged.
+    #[doc(hidden)]
     pub fn frame_entries(&self) -> Result<Vec<FrameEntry>> {
         (0..self.frame_count()).map(|t| self.frame_entry(t)).collect()
     }
@@ -215,6 +217,7 @@ impl<'a> Clip<'a> {
     /// # Errors
     ///
     /// See [`seconds`](Self::seconds).
+    #[doc(hidden)]
     pub fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
         let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
         entry.map_err(|e| e.in_clip(self.ordinal).in_frame(t))
@@ -327,6 +330,7 @@ impl Frame<'_> {
     /// # Errors
     ///
     /// See [`check`](Self::check).
+    #[doc(hidden)]
     pub fn check_copy(&self, jpeg: &[u8]) -> Result<()> {
         let shard = self.clip.shard;
         let lost = |e| if shard.records.lost() > 0 { map::lost(&shard.record_path) } else { e };
@@ -340,6 +344,7 @@ impl Frame<'_> {
     }
 
     /// Adds the frame's location to `e`, an error in its image.
+    #[doc(hidden)]
     pub fn place(&self, e: Error) -> Error {
         e.file(&self.clip.shard.record_path).at(self.offset()).in_clip(self.clip.ordinal).in_frame(self.t)
     }
@@ -360,6 +365,7 @@ impl Frame<'_> {
     }
 
     /// Byte offset of the frame's record in the record file.
+    #[doc(hidden)]
     pub fn offset(&self) -> u64 {
         self.stored.entry.record_offset
     }

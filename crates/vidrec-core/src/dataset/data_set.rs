@@ -192,6 +192,7 @@ impl Dataset {
     /// }
     /// # Ok::<(), vidrec::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn leftovers(&self) -> Vec<Leftover> {
         let local = self.0.shards.first().filter(|slot| !is_remote(slot.record_path()));
         local.and_then(|slot| listing::leftover(folder_of(slot.record_path()))).into_iter().collect()
@@ -259,6 +260,7 @@ impl Dataset {
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if `parts` is empty;
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if the class names of a data set are not those of the others, or the
     /// first of them, or if an entry is damaged.
+    #[doc(hidden)]
     pub fn concat(parts: &[Dataset]) -> Result<Self> {
         let first = parts.first().ok_or_else(|| Error::usage("there are no data sets to join"))?;
         // The longest list has all names.
@@ -301,6 +303,7 @@ impl Dataset {
     }
 
     /// Whether this is a selection of the clips of its shards.
+    #[doc(hidden)]
     pub fn is_selection(&self) -> bool {
         self.0.chosen.is_some()
     }
@@ -365,6 +368,7 @@ impl Dataset {
     }
 
     /// Returns what `dataset.json` should contain according to the indexes: everything except `failures`.
+    #[doc(hidden)]
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(|slot| slot.json().clone()).collect();
         let mut seen = HashSet::new();
@@ -392,6 +396,7 @@ impl Dataset {
     /// # Errors
     ///
     /// [`Format`](vidrec_format::error::ErrorKind::Format) if the entry of the first clip is damaged.
+    #[doc(hidden)]
     pub fn likely_frames_per_clip(&self) -> Result<Option<u32>> {
         const PROBES: u64 = 64;
         if let Some(chosen) = &self.0.chosen {
@@ -457,6 +462,7 @@ impl Dataset {
     }
 
     /// Size of the index file of each shard in bytes; 0 for a shard that was not opened yet.
+    #[doc(hidden)]
     pub fn index_bytes(&self) -> impl Iterator<Item = u64> {
         self.0.shards.iter().map(|slot| slot.opened().map_or(0, |shard| shard.index_bytes.len()))
     }
@@ -477,6 +483,7 @@ impl Dataset {
     ///
     /// [`Io`](vidrec_format::error::ErrorKind::Io) if a file cannot be opened.
     /// [`Usage`](vidrec_format::error::ErrorKind::Usage) if the data set is remote.
+    #[doc(hidden)]
     pub fn cool(&self) -> Result<bool> {
         if let Some(path) = self.record_files().find(|path| is_remote(path)) {
             let e = Error::usage("the page cache of the system does not hold remote data sets").file(path);

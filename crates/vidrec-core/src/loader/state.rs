@@ -42,11 +42,13 @@ pub struct LoaderState {
     pub options: JsonObject,
     /// The number of samples of each bucket that all ranks together have used; empty without buckets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[doc(hidden)]
     pub buckets: Vec<u64>,
     /// The data set, or the clips of all sources of a mix.
     pub dataset: Fingerprint,
     /// The mix, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[doc(hidden)]
     pub mix: Option<MixState>,
 }
 

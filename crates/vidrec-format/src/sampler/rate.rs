@@ -51,6 +51,7 @@ impl Rate {
     }
 
     /// The numerator and denominator of a frame's duration in seconds. In this time base, frames are 1 unit apart.
+    #[doc(hidden)]
     pub fn frame_seconds(self) -> (u32, u32) {
         (self.den, self.num)
     }
@@ -101,6 +102,7 @@ impl FrameLimit {
 
 impl RateRule {
     /// The words for the values. `RATE` is a [`Rate`], `K` a whole number from 1.
+    #[doc(hidden)]
     pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];
 }
 
@@ -154,6 +156,7 @@ impl RateRule {
     ///
     /// There are no frames, there is no key frame, or there would be more than [`limits::MAX_FRAMES_PER_CLIP`]
     /// frames and no `most`.
+    #[doc(hidden)]
     pub fn choose(self, shown: &[i64], key: &[bool], end: Option<i64>, most: Option<FrameLimit>) -> Result<Vec<u32>> {
         let n = u32::try_from(shown.len()).map_err(|_| Error::limit("there are too many frames"))?;
         if n == 0 || most.is_some_and(|most| most.frames() == 0) {

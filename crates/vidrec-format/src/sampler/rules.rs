@@ -39,9 +39,11 @@ pub enum Rule {
 
 impl Rule {
     /// The words that `FromStr` accepts. The last two may also have a stride.
+    #[doc(hidden)]
     pub const WORDS: &'static [&'static str] = &["uniform", "endpoints", "random", "clip", "random-clip"];
 
     /// The distance from one frame to the next if frames are evenly apart, otherwise 1.
+    #[doc(hidden)]
     pub fn stride(self) -> u32 {
         match self {
             Rule::Clip { stride } | Rule::RandomClip { stride } => stride,
@@ -62,6 +64,7 @@ impl Rule {
     /// # Errors
     ///
     /// The rule has no stride, or already has another one.
+    #[doc(hidden)]
     pub fn with_stride(self, stride: u32) -> Result<Self> {
         match self {
             rule if rule.stride() == stride => Ok(rule),
@@ -75,6 +78,7 @@ impl Rule {
     }
 
     /// Whether the frames depend on the seed.
+    #[doc(hidden)]
     pub fn is_random(self) -> bool {
         matches!(self, Rule::Random | Rule::RandomClip { .. })
     }

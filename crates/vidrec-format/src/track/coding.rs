@@ -42,6 +42,7 @@ pub enum TrackCoding {
 
 impl TrackCoding {
     /// Whether a track of this rate, in values per second as numerator and denominator, can be stored this way.
+    #[doc(hidden)]
     pub fn fits(self, schema: &TrackSchema, rate: (u32, u32)) -> bool {
         let (channels, is_sound) =
             (schema.numbers_per_value(), (schema.kind, schema.timing) == (TrackType::I16, TrackTiming::Rate));

@@ -43,11 +43,13 @@ pub enum TrackType {
 
 impl TrackType {
     /// The type of the numbers that are stored: `u8` for `bool`.
+    #[doc(hidden)]
     pub fn stored(self) -> TrackType {
         if self == TrackType::Bool { TrackType::U8 } else { self }
     }
 
     /// The size of a number in bytes; `None` for texts.
+    #[doc(hidden)]
     pub fn number_bytes(self) -> Option<u64> {
         match self {
             TrackType::U8 | TrackType::Bool => Some(1),
@@ -99,11 +101,13 @@ pub struct TrackSchema {
 
 impl TrackSchema {
     /// The number of numbers in one value, or in an item of lists; 1 for texts.
+    #[doc(hidden)]
     pub fn numbers_per_value(&self) -> usize {
         self.shape.iter().map(|&side| side as usize).product()
     }
 
     /// Size of one value, or of an item of lists, in bytes; `None` for texts.
+    #[doc(hidden)]
     pub fn value_bytes(&self) -> Option<u64> {
         Some(self.kind.number_bytes()? * self.numbers_per_value() as u64)
     }
@@ -116,6 +120,7 @@ impl TrackSchema {
     }
 
     /// Checks this schema by itself. The error says what is wrong.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<(), String> {
         let name = &self.name;
         if name.is_empty() || name.len() > limits::MAX_TRACK_NAME_BYTES || name.chars().any(char::is_control) {
@@ -140,11 +145,13 @@ impl TrackSchema {
     }
 
     /// Whether both have the same type, shape and timing, and both or none are lists, so that they can be one track.
+    #[doc(hidden)]
     pub fn is_like(&self, other: &TrackSchema) -> bool {
         (self.kind, self.timing, self.list) == (other.kind, other.timing, other.list) && self.shape == other.shape
     }
 
     /// Describes the track in words, without its name: `f32 [14], times`, or `lists of f32 [4], frames`.
+    #[doc(hidden)]
     pub fn words(&self) -> String {
         let shape = if self.shape.is_empty() { String::new() } else { format!(" {:?}", self.shape) };
         format!("{}{}{shape}, {}", if self.list { "lists of " } else { "" }, self.kind, self.timing)

@@ -97,8 +97,10 @@ pub struct PackReport {
     /// Videos that were packed although something was wrong with them, in order.
     pub warnings: Vec<Warning>,
     /// Files in the input folders that are neither videos nor frames, by kind.
+    #[doc(hidden)]
     pub passed_over: Vec<IgnoredFiles>,
     /// The meaning that vidrec gave each column of each manifest.
+    #[doc(hidden)]
     pub manifests: Vec<ManifestColumns>,
     /// Further notes on the inputs, as in [`PackPlan::notes`].
     pub notes: Vec<String>,

@@ -105,6 +105,7 @@ impl VideoOptions {
 
 impl FrameSize {
     /// The words for the values; sides are in pixels, from 1 to [`limits::MAX_SIDE`].
+    #[doc(hidden)]
     pub const WORDS: &'static [&'static str] = &["SHORT_SIDE", "SHORT_SIDE:enlarge", "WIDTHxHEIGHT", "original"];
 }
 

@@ -164,6 +164,7 @@ pub struct VerifyReport {
     pub notes: Vec<String>,
     /// Steps that a caller can take about the problems and notes. Not in the JSON.
     #[serde(skip)]
+    #[doc(hidden)]
     pub hints: Vec<Hint>,
 }
 

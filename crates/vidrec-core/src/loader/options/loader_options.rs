@@ -305,6 +305,7 @@ impl LoaderOptions {
     /// # Errors
     ///
     /// A value makes no sense.
+    #[doc(hidden)]
     pub fn check_values(&self) -> Result<()> {
         self.cameras.iter().try_for_each(Cameras::check)?;
         require(self.batch_size > 0, "batch_size", self.batch_size, "1 or more")?;

@@ -22,6 +22,7 @@ pub struct PushOptions {
 
 impl PushOptions {
     /// The folder in which an output is written first: [`scratch`](Self::scratch), or its default.
+    #[doc(hidden)]
     pub fn scratch_folder(&self) -> PathBuf {
         self.scratch.clone().unwrap_or_else(private::for_scratch)
     }

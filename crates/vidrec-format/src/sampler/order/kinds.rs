@@ -85,16 +85,19 @@ pub enum Order {
     /// Samples of several sources by quotas: [`Mixed`], which has a seed of its own. `Loader::mix` creates it.
     #[serde(skip_deserializing, serialize_with = "write_mixed")]
     #[strum(serialize = "mix")]
+    #[doc(hidden)]
     Mixed(Arc<Mixed>),
 }
 
 impl Order {
     /// The number of homes, if the order has homes and their number is given.
+    #[doc(hidden)]
     pub fn homes(&self) -> Option<u32> {
         if let Order::Homes { homes, .. } = self { *homes } else { None }
     }
 
     /// Returns the order with this number of homes, if it has homes and their number is not given.
+    #[doc(hidden)]
     pub fn with_default_homes(self, default: u32) -> Self {
         match self {
             Order::Homes { homes: None, exchange, block, window } => {
@@ -111,12 +114,14 @@ impl Order {
     ///
     /// Homes, a block or a window of 0; homes whose number is not given; an exchange outside 0 to 1; a list with a
     /// sample that does not exist; or weights for another number of samples.
+    #[doc(hidden)]
     pub fn epoch(&self, n: u64, seed: u64, epoch: u64) -> Result<EpochOrder> {
         self.check(n)?;
         Ok(self.proven(n, seed, epoch))
     }
 
     /// Returns an error where [`epoch`](Self::epoch) does.
+    #[doc(hidden)]
     pub fn check(&self, n: u64) -> Result<()> {
         match self {
             Order::Blocks { block, window } => check_blocks(*block, *window),
@@ -149,6 +154,7 @@ impl Order {
     }
 
     /// The order of an epoch, as [`epoch`](Self::epoch), for arguments that [`check`](Self::check) accepted.
+    #[doc(hidden)]
     pub fn proven(&self, n: u64, seed: u64, epoch: u64) -> EpochOrder {
         EpochOrder(match self {
             Order::Sequential => Kind::Sequential(n),

@@ -75,16 +75,19 @@ impl Weights {
     }
 
     /// The number of samples.
+    #[doc(hidden)]
     pub fn len(&self) -> u64 {
         self.stay.len() as u64
     }
 
     /// Whether there are no samples.
+    #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.stay.is_empty()
     }
 
     /// The sample that is drawn for `position` of `epoch` under `seed`; 0 if there are no samples.
+    #[doc(hidden)]
     pub fn draw(&self, seed: u64, epoch: u64, position: u64) -> u64 {
         let mut random = Random::new(seed, &[stream::WEIGHTED, epoch, position]);
         let hit = random.below(self.len());
