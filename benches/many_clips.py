@@ -72,7 +72,7 @@ def main():
     data, out = folder / name, folder / "out"
     if not (data / "dataset.json").exists():
         measured([given.programs / "examples/many_clips", data, given.clips, given.shards], "write")
-    loads = ["batch_size=64", "frames=1", "shuffle=true", "threads=2", "--seconds", "0.1", "--memory-bytes", "600MB"]
+    loads = ["batch_size=64", "frames=1", "shuffle=true", "threads=2", "--seconds", "0.1"]
     found = {
         "first shuffled batch": measured([vidrec, "bench", data, *loads], "first batch"),
         "the same from a server": measured([vidrec, "bench", f"http://127.0.0.1:{port}/{name}", *loads], "first batch, 50 ms", proxy),

@@ -36,8 +36,8 @@ def filled(cell, value, note):
     texts = [*map(as_text, values), *NUMBER.findall(note or "")]
     if len(texts) == len(numbers(cell)):
         return NUMBER.sub(lambda _: texts.pop(0), cell)
-    median, *spread = texts or [""]
-    return f" {median} ({'–'.join(spread)}) " if len(values) == 3 else f" {', '.join(filter(None, [*map(as_text, values), note]))} "
+    words = f"{texts[0]} ({'–'.join(texts[1:])})" if len(values) == 3 else ", ".join(filter(None, [*map(as_text, values), note]))
+    return f" {words} " if words else " "
 
 
 def row_of(results, name):
