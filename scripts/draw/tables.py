@@ -28,16 +28,13 @@ def numbers(text):
 
 
 def filled(cell, value, note):
-    """A cell with the numbers of a value and of a note, in the words that the cell has if it has as many numbers."""
+    """A cell with a value and its note. Units and emphasis of the cell stay."""
     values = value if isinstance(value, tuple) else () if value is None else (value,)
-    wanted = [*values, *numbers(note or "")]
-    if numbers(cell) == [*map(float, wanted)]:
-        return cell
-    texts = [*map(as_text, values), *NUMBER.findall(note or "")]
-    if len(texts) == len(numbers(cell)):
-        return NUMBER.sub(lambda _: texts.pop(0), cell)
-    words = f"{texts[0]} ({'–'.join(texts[1:])})" if len(values) == 3 else ", ".join(filter(None, [*map(as_text, values), note]))
-    return f" {words} " if words else " "
+    texts = [as_text(each) for each in values]
+    if not note and not re.search("[a-z]{4}", cell) and len(texts) == len(NUMBER.findall(cell)):
+        return cell if numbers(cell) == [*map(float, values)] else NUMBER.sub(lambda _: texts.pop(0), cell)
+    words = f"{texts[0]} ({'–'.join(texts[1:])})" if len(texts) == 3 else ", ".join(filter(None, [*texts, note]))
+    return cell if plain(cell) == words else f" {words} " if words else " "
 
 
 def row_of(results, name):
