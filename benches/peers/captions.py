@@ -77,11 +77,13 @@ def main():
                 runs.append({"contestant": c.key, "round": r} | attempt(c, r, a))
             except Failed as e:
                 failed.append(f"{c.name}, round {r + 1}: {e}")
+    own = {c.key: [run for run in runs if run["contestant"] == c.key] for c in CONTESTANTS}
+    failed += doubts(own)
     results = {"machine": machine(a.cores), "psnr": psnr, "runs": runs, "failed": failed}
     (store.HOME / "results.json").write_text(json.dumps(results, indent=1))
-    print(report(results, a))
+    print(report(results, own, a))
     if a.json and not failed:
-        write_results(a, runs)
+        write_results(a, own)
     return int(bool(failed))
 
 
@@ -155,9 +157,8 @@ def attempt(c, number, a):
     return found | {"others": max(0, others)}
 
 
-def report(results, a):
+def report(results, own, a):
     m, lengths = results["machine"], sorted(len(clip) for _, _, clip in store.clips())
-    own = {c.key: [run for run in results["runs"] if run["contestant"] == c.key] for c in CONTESTANTS}
     rows = [c for c in CONTESTANTS if own[c.key]]
     versions = {}
     for run in results["runs"]:
@@ -172,19 +173,18 @@ def report(results, a):
         *[row(c, own[c.key], results["psnr"].get(c.key)) for c in sorted(rows, key=lambda c: -speed(own[c.key]))],
         "",
         ", ".join(f"{name} {v}" for name, v in sorted(versions.items())),
-        *doubts(own),
         *[f"failed: {what}" for what in results["failed"]],
     ]
     return "\n".join(lines)
 
 
-def write_results(a, runs):
+def write_results(a, own):
     lengths, rows = [len(clip) for _, _, clip in store.clips()], []
     for c in CONTESTANTS:
-        own = [run for run in runs if run["contestant"] == c.key and "padding" in run]
-        if own:
-            clips = [run["clips_per_second"] for run in own]
-            frames, padding = (median(run[key] for run in own) for key in ("frames_per_second", "padding"))
+        runs = [run for run in own[c.key] if "padding" in run]
+        if runs:
+            clips = [run["clips_per_second"] for run in runs]
+            frames, padding = (median(run[key] for run in runs) for key in ("frames_per_second", "padding"))
             rows.append({"name": c.name, "values": [[round(each) for each in (median(clips), min(clips), max(clips))], round(frames), round(100 * padding, 1)]})
     data = (f"{len(lengths)} clips of {min(lengths)} to {max(lengths)} frames, batches of {BATCH}, center crop of {SIZE}, u8; buckets of "
             f"{', '.join(map(str, BUCKETS))}; medians of {a.rounds} rounds")

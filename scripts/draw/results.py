@@ -99,12 +99,14 @@ def put_rows(path, printed):
 
 
 def called(given):
-    """The command of this run, without where it writes results. `given` stands for the files and folders that it was given."""
+    """The command of this run, without options that name files. `given` stands for the files and folders that it was given."""
     words = [str(Path(sys.argv[0]).resolve().relative_to(ROOT))]
     for before, word in zip(sys.argv, sys.argv[1:]):
-        word = given if Path(word).exists() else shlex.quote(word)
-        if "--json" not in (before, word) and not word == given == words[-1]:
-            words.append(word)
+        is_path = Path(word).exists()
+        if before == "--json" or is_path and before.startswith("--"):
+            words.pop()
+        elif not (is_path and words[-1] == given):
+            words.append(given if is_path else shlex.quote(word))
     return " ".join(words)
 
 
