@@ -8,7 +8,7 @@ use clap::Subcommand;
 use crate::cli::output::{bytes, count, line};
 use crate::cli::{Outcome, ProgressArgs, RemoteStorageArgs, Run, output};
 use crate::interop::mxnet::MxnetOptions;
-use crate::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, texts};
+use crate::interop::{ImportOptions, ImportReport, frames, mxnet, texts};
 
 /// Import a data set of another project. JPEGs are stored as they are, byte for byte.
 ///
@@ -38,15 +38,6 @@ enum Format {
         /// The records' ids mean nothing: count records, and compare only their labels.
         #[arg(long, requires = "frames_per_clip")]
         ignore_ids: bool,
-        #[command(flatten)]
-        pictures: PictureArgs,
-        #[command(flatten)]
-        import: ImportArgs,
-    },
-    /// Import a folder of GulpIO chunks (data_0.gulp, meta_0.gmeta).
-    Gulp {
-        /// The folder.
-        folder: PathBuf,
         #[command(flatten)]
         pictures: PictureArgs,
         #[command(flatten)]
@@ -152,9 +143,6 @@ pub fn run(args: &Args) -> Run {
         Format::Mxnet { file, frames_per_clip, ignore_ids, pictures, import } => {
             let mxnet = MxnetOptions { frames_per_clip: *frames_per_clip, ignore_ids: *ignore_ids };
             import.run(pictures.options(), |out, o, progress| mxnet::import(file, out, o, &mxnet, progress))
-        }
-        Format::Gulp { folder, pictures, import } => {
-            import.run(pictures.options(), |out, o, progress| gulp::import(folder, out, o, progress))
         }
         Format::Frames { folder, outside, pictures, import } => {
             let options = ImportOptions { outside: *outside, ..pictures.options() };

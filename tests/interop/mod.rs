@@ -4,12 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::gulpio_folder::write_chunk;
 use crate::common::names::file;
 use crate::common::rich::{Rich, assert_verifies as assert_whole, clips};
 use crate::common::{sample_data_sets, tree};
 use serde_json::{Value, json};
-use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, gulp, metadata, mxnet, texts};
+use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, metadata, mxnet, texts};
 use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
@@ -72,55 +71,6 @@ fn out_and_in_again_gives_the_same_clips() {
     assert_eq!(clips(&at("again")), clips(&set));
     assert_eq!(Dataset::open(at("again")).unwrap().classes(), open.classes());
     assert_whole(&at("again"));
-}
-
-#[test]
-fn chunks_of_gulpio_come_in_and_their_faults_are_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let (folder, out) = (dir.path().join("gulp"), dir.path().join("out"));
-    let frames = |n: u64| (n..n + 3).map(jpeg).collect::<Vec<_>>();
-    write_chunk(&folder, 0, &[("a", json!({"label": "walk", "take": 1}), frames(0)), ("b", json!({}), frames(10))]);
-    write_chunk(&folder, 1, &[("c", json!({"label": "run"}), frames(20)), ("d", json!({"label": 1}), frames(30))]);
-    let import = |salvage| {
-        let options = ImportOptions { salvage, overwrite: true, ..ImportOptions::default() };
-        gulp::import(&folder, &out, &options, &mut no_progress)
-    };
-    import(false).unwrap();
-    let set = Dataset::open(&out).unwrap();
-    assert_eq!(set.classes(), ["run", "walk"]);
-    let clip = |i| set.clip(i).unwrap();
-    let known = |i| (clip(i).source().unwrap(), clip(i).label(), clip(i).attributes_json().unwrap());
-    let expected = [("a", Some(1), r#"{"take":1}"#), ("b", None, ""), ("c", Some(0), ""), ("d", Some(1), "")];
-    for (i, (source, label, attributes)) in (0..).zip(expected) {
-        assert_eq!(known(i), (source.into(), label, attributes.to_owned()));
-    }
-    assert_eq!(clip(3).frame(2).unwrap().jpeg(), jpeg(32));
-    assert_whole(&out);
-    drop(set);
-
-    let (data, meta) = (folder.join("data_1.gulp"), folder.join("meta_1.gmeta"));
-    let whole = [&data, &meta].map(|path| fs::read(path).unwrap());
-    for (path, bytes, words, clips) in [
-        (&meta, &b"{"[..], "not the metadata of a chunk", 2),
-        (&meta, b"", "not the metadata of a chunk", 2),
-        (&meta, b"\xff", "pickled", 2),
-        (&data, &whole[0][..whole[0].len() - 50], "not in the file", 3),
-        (&data, &[0; 20_000], "not a JPEG", 2),
-    ] {
-        fs::write(path, bytes).unwrap();
-        let e = import(false).unwrap_err().to_string();
-        assert!(e.contains(words), "{e}");
-        assert_eq!(import(true).unwrap().clips, clips, "{words}");
-        fs::write(&data, &whole[0]).unwrap();
-        fs::write(&meta, &whole[1]).unwrap();
-    }
-    for path in [&data, &meta] {
-        let kept = fs::read(path).unwrap();
-        fs::remove_file(path).unwrap();
-        assert!(import(false).is_err());
-        assert_eq!(import(true).unwrap().clips, 2);
-        fs::write(path, kept).unwrap();
-    }
 }
 
 #[test]
