@@ -27,7 +27,6 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("json", |bytes| values("a.json", bytes)),
     ("import_mxnet", importers::mxnet),
     ("import_frames", importers::frames),
-    ("import_texts", importers::texts),
     ("decoded_heads", decoded::decoded_heads),
     ("answers", remote::answers),
 ];

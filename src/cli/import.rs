@@ -8,7 +8,7 @@ use clap::Subcommand;
 use crate::cli::output::{bytes, count, line};
 use crate::cli::{Outcome, ProgressArgs, RemoteStorageArgs, Run, output};
 use crate::interop::mxnet::MxnetOptions;
-use crate::interop::{ImportOptions, ImportReport, frames, mxnet, texts};
+use crate::interop::{ImportOptions, ImportReport, frames, mxnet};
 
 /// Import a data set of another project. JPEGs are stored as they are, byte for byte.
 ///
@@ -52,15 +52,6 @@ enum Format {
         outside: bool,
         #[command(flatten)]
         pictures: PictureArgs,
-        #[command(flatten)]
-        import: ImportArgs,
-    },
-    /// Import texts: one clip without frames per line of JSON. Every key of a line becomes an attribute of the clip, except label,
-    /// a whole number or the name of a class.
-    Texts {
-        /// Files of JSON lines, in order.
-        #[arg(required = true)]
-        file: Vec<PathBuf>,
         #[command(flatten)]
         import: ImportArgs,
     },
@@ -147,9 +138,6 @@ pub fn run(args: &Args) -> Run {
         Format::Frames { folder, outside, pictures, import } => {
             let options = ImportOptions { outside: *outside, ..pictures.options() };
             import.run(options, |out, o, progress| frames::import(folder, out, o, progress))
-        }
-        Format::Texts { file, import } => {
-            import.run(ImportOptions::default(), |out, o, progress| texts::import(file, out, o, progress))
         }
         Format::Lerobot { .. } => Err("LeRobot, WebDataset and MDS data sets are imported by the Python package: see \
              vidrec.convert.from_lerobot, from_webdataset and from_mds"

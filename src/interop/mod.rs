@@ -3,7 +3,6 @@
 //! | format | import | export | kept by an export and an import |
 //! | --- | --- | --- | --- |
 //! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
-//! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
 //! | tables: [`metadata`] | | CSV, JSON lines | |
 //!
@@ -44,6 +43,5 @@ pub mod frames;
 pub mod metadata;
 pub mod mxnet;
 mod sink;
-pub mod texts;
 
 pub use sink::{ExportReport, ImportOptions, ImportReport, SkippedClip};

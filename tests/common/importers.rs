@@ -63,11 +63,3 @@ pub fn frames(input: &[u8]) {
         check(interop::frames::import(folder, &out, &options(), &mut vidrec::no_progress), &out);
     });
 }
-
-/// Lines of JSON.
-pub fn texts(lines: &[u8]) {
-    in_folder("a.jsonl", lines, |folder| {
-        let (files, out) = ([folder.join("a.jsonl")], folder.join("out"));
-        check(interop::texts::import(&files, &out, &options(), &mut vidrec::no_progress), &out);
-    });
-}

@@ -90,7 +90,7 @@ const PACK_OPTIONS: &str = " -o out -n 2 -j 2";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
-const MAKE_SETS: [(&str, &str); 10] = [
+const MAKE_SETS: [(&str, &str); 9] = [
     ("reshard", "subset {in}/a -o out --shards 3"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
     ("merge", "merge {in}/a {in}/b -o out --shards 2"),
@@ -98,7 +98,6 @@ const MAKE_SETS: [(&str, &str); 10] = [
     ("repair", "repair {in}/damaged -o out"),
     ("import mxnet", "import mxnet {in}/mxnet/*.rec -o out"),
     ("import frames", "import frames {in}/frames -o out"),
-    ("import texts", "import texts {in}/texts.jsonl -o out"),
     ("fetch", "fetch {url}/a -o out"),
     ("subset of a remote one", "subset {url}/a -o out --class walk --class jump"),
 ];

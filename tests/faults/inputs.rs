@@ -30,7 +30,6 @@ impl Inputs {
         fs::write(inputs.at("labels.csv"), "source,label\ndir/é0.mp4,swim\ndir/é3.mp4,walk\n").unwrap();
         fs::write(inputs.at("fields.csv"), "clip,caption\n0,a cat\n5,a dog\n").unwrap();
         fs::write(inputs.at("values.jsonl"), "{\"clip\":1,\"force\":[1,2]}\n{\"clip\":4,\"force\":[3]}\n").unwrap();
-        fs::write(inputs.at("texts.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"two\",\"label\":1}\n").unwrap();
         for format in ["mxnet", "frames"] {
             inputs.vidrec(inputs.temp.path(), &format!("export {format} {{in}}/a -o {format}"));
         }

@@ -8,7 +8,7 @@ use crate::common::names::file;
 use crate::common::rich::{Rich, assert_verifies as assert_whole, clips};
 use crate::common::{sample_data_sets, tree};
 use serde_json::{Value, json};
-use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, metadata, mxnet, texts};
+use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, metadata, mxnet};
 use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
@@ -215,57 +215,6 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     assert!(import(&path).contains("nothing to import"));
     fs::write(&path, b"plainly not a record file").unwrap();
     assert!(import(&path).contains("not contain a complete record"));
-}
-
-#[test]
-fn each_line_of_json_is_a_clip_without_frames() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    fs::write(at("a.jsonl"), "{\"text\": \"跳\", \"label\": \"run\"}\n\n  {\"n\": [1, null], \"label\": null}\r\n")
-        .unwrap();
-    fs::write(at("b.jsonl"), "{\"label\":\"jump\"}").unwrap();
-    let (files, options) = ([at("a.jsonl"), at("b.jsonl")], ImportOptions::default());
-    let report = texts::import(&files, &at("texts"), &options, &mut no_progress).unwrap();
-    assert_eq!((report.clips, report.frames), (3, 0));
-    let set = Dataset::open(at("texts")).unwrap();
-    assert_eq!(set.classes(), ["jump", "run"]);
-    let known = |clip: vidrec::Clip<'_>| (clip.label(), clip.source().unwrap(), clip.attributes_json().unwrap());
-    let found: Vec<_> = set.clips().map(|clip| known(clip.unwrap())).collect();
-    let expected = [
-        (Some(1), "a.jsonl:1", r#"{"text":"跳"}"#),
-        (None, "a.jsonl:3", r#"{"n":[1,null]}"#),
-        (Some(0), "b.jsonl:1", ""),
-    ];
-    assert_eq!(found, expected.map(|(label, source, text)| (label, source.to_owned(), text.to_owned())));
-    assert_whole(&at("texts"));
-    texts::import(&files, &at("again"), &options, &mut no_progress).unwrap();
-    assert_eq!(tree(&at("texts")), tree(&at("again")));
-}
-
-#[test]
-fn a_line_that_is_no_text_is_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    let import = |lines: &str, salvage| {
-        fs::write(at("a.jsonl"), lines).unwrap();
-        let options = ImportOptions { salvage, overwrite: true, ..ImportOptions::default() };
-        texts::import(&[at("a.jsonl")], &at("texts"), &options, &mut no_progress)
-    };
-    for (lines, words) in [
-        ("{}\n[1]\n{}", "not a JSON object"),
-        ("{}\n{\"a\": }\n{}", "at character"),
-        ("{\"label\": 3}\n{\"label\": -1}\n{\"label\": 4}", "a whole number"),
-        ("{\"label\": \"run\"}\n{\"label\": 3}\n{}", "the name of a class"),
-    ] {
-        let e = import(lines, false).unwrap_err().to_string();
-        assert!(e.contains("a.jsonl") && e.contains("line 2") && e.contains(words), "{e}");
-        let report = import(lines, true).unwrap();
-        assert_eq!((report.clips, report.left_out.len(), &report.left_out[0].source[..]), (2, 1, "a.jsonl:2"));
-    }
-    assert!(import("\n", false).unwrap_err().to_string().contains("nothing to import"));
-    let long = format!("{{\"text\": \"{}\"}}\n{{}}", "a".repeat(17 << 20));
-    assert!(import(&long, false).unwrap_err().to_string().contains("too long"));
-    assert_eq!(import(&long, true).unwrap().clips, 1);
 }
 
 #[test]

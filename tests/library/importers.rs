@@ -40,5 +40,4 @@ fn changed(reader: &str, import: impl Fn(&[u8])) {
 fn any_change_of_another_projects_files_is_imported_or_refused() {
     changed("import_mxnet", exports::mxnet);
     changed("import_frames", exports::frames);
-    changed("import_texts", exports::texts);
 }
