@@ -104,8 +104,7 @@ const MAKE_SETS: [(&str, &str); 9] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 4] =
-    [("export mxnet", ""), ("export frames", ""), ("export metadata", ""), ("browse", " --threads 1")];
+const EXPORTS: [(&str, &str); 3] = [("export mxnet", ""), ("export frames", ""), ("browse", " --threads 1")];
 
 /// All of them.
 pub fn table(inputs: &Inputs) -> Vec<Row> {

@@ -11,6 +11,9 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::{Dataset, RepairOptions, RepairReport, repair};
 
+/// What becomes of the bytes of a file; none if it is removed.
+type Change<'a> = dyn Fn(&[u8]) -> Option<Vec<u8>> + 'a;
+
 /// A data set, and what was true of it before anything happened to it.
 struct Original {
     temp: TempDir,
@@ -63,8 +66,8 @@ impl Original {
         }
     }
 
-    /// A copy in which a file is what `change` makes of it; none for no file.
-    fn damaged(&self, changes: &[(&str, &dyn Fn(&[u8]) -> Option<Vec<u8>>)]) -> PathBuf {
+    /// A copy with some changes, by names without digits.
+    fn damaged(&self, changes: &[(&str, &Change<'_>)]) -> PathBuf {
         let dir = self.path("damaged");
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir(&dir).unwrap();
@@ -123,7 +126,7 @@ fn run(damaged: &Path, output: Option<&Path>) -> vidrec::Result<RepairReport> {
     repair(damaged, &options, &mut vidrec::no_progress)
 }
 
-const GONE: &dyn Fn(&[u8]) -> Option<Vec<u8>> = &|_| None;
+const GONE: &Change<'_> = &|_| None;
 
 fn cut(at: usize) -> impl Fn(&[u8]) -> Option<Vec<u8>> {
     move |bytes| Some(bytes[..at].to_vec())
@@ -154,7 +157,7 @@ proptest! {
                 Some(bytes)
             }));
         }
-        let changes: Vec<(&str, &dyn Fn(&[u8]) -> Option<Vec<u8>>)> =
+        let changes: Vec<(&str, &Change<'_>)> =
             changes.iter().map(|(name, change)| (*name, change as _)).collect();
         original.check(&original.damaged(&changes), &touched);
     }
