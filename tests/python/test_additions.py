@@ -242,7 +242,7 @@ def test_damage_in_added_files_is_found_and_the_rest_is_saved(small, tmp_path):
         assert [lost["source"] for lost in saved["partly_lost"]] == [f"{i}.mp4" for i in range(6)] and saved["saved"] == 6
         assert all(lost["what"].startswith("its tracks: ") for lost in saved["partly_lost"])
         for i, clip in enumerate(vidrec.open(tmp_path / name)):
-            assert not clip.tracks and clip.attributes == {"number": i, "old": "x"}, (name, i)
+            assert not clip.track_names and clip.attributes == {"number": i, "old": "x"}, (name, i)
         path.write_bytes(good[name])
     (small / "dataset.json").write_bytes(b"{")
     lost = json.loads(program("repair", small, "-o", tmp_path / "rest", "--json", status=3).stdout)["lost"]
