@@ -13,7 +13,7 @@ use crate::dataset::{Clip, Io, Shard, Source, edit};
 use crate::progress::{Counter, ProgressFn};
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
-use vidrec_format::{DatasetJson, Error, FileKind, FileName, Meta, Result, file_name};
+use vidrec_format::{DatasetJson, Error, FileKind, FileName, Hint, Meta, Result, file_name};
 
 /// Copies the intact clips of the data set in the folder at `path` to a new data set. The files at `path` do not change.
 ///
@@ -66,6 +66,11 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
 
 const LOCAL: Source = Source::Local(Io::Map);
 
+/// What is wrong, without the advice to repair it.
+fn words(e: Error) -> String {
+    format!("{:#}", e.without_hints(&[Hint::Repair]))
+}
+
 /// The files of each shard: those that `dataset.json` lists or, if it cannot be used, those of each index in the folder.
 fn find(folder: &Path, report: &mut RepairReport) -> Result<Vec<ShardFiles>> {
     let there = listing::files_in(folder, |name| name.kind() != Some(FileKind::Failures))?;
@@ -78,7 +83,7 @@ fn find(folder: &Path, report: &mut RepairReport) -> Result<Vec<ShardFiles>> {
     let unusable = match listing::find(&folder.join(FILE_NAME), &LOCAL) {
         Ok(Listing { shards, json: Some((_, json)) }) if fits(&json) => return Ok(shards),
         Ok(_) => "it does not list the files that are here".into(),
-        Err(e) => format!("{e:#}"),
+        Err(e) => words(e),
     };
     report.damage.push(format!("{FILE_NAME} cannot be used: {unusable}"));
     let indexes: Vec<&FileName> = there.iter().filter(|name| name.kind() == Some(FileKind::Index)).collect();
@@ -110,7 +115,7 @@ fn open(found: Vec<ShardFiles>, report: &mut RepairReport) -> Result<Vec<(ShardF
             Err(e) => {
                 let clips = files.listed.as_ref().map_or(0, |listed| listed.clips);
                 let name = files.record.as_ref().unwrap_or(&files.index).file_name().unwrap_or_default();
-                report.lost.push(DamagedClip::new(&name.to_string_lossy(), 0..clips, "", format!("{e:#}")));
+                report.lost.push(DamagedClip::new(&name.to_string_lossy(), 0..clips, "", words(e)));
             }
         }
     }
@@ -129,7 +134,7 @@ impl Repair<'_, '_> {
     fn shard(&mut self, files: &ShardFiles, shard: &Shard) -> Result<()> {
         let name = &*shard.json.record_file;
         let faults = [shard.prove_binding(), shard.prove_listed(files.listed.as_ref()), shard.open_tracks()];
-        self.report.damage.extend(faults.into_iter().filter_map(|fault| Some(format!("{:#}", fault.err()?))));
+        self.report.damage.extend(faults.into_iter().filter_map(|fault| fault.err().map(words)));
         if let Some(writer) = &mut self.writer {
             writer.next_shard()?;
             writer.join_tracks(shard.opened_tracks().iter().map(|(_, track)| *track))?;
@@ -151,7 +156,7 @@ impl Repair<'_, '_> {
                     continue;
                 }
                 let source = clip.and_then(|clip| clip.source()).unwrap_or_default();
-                let why = fault.map_or("another draw of the same video is lost".into(), |e| format!("{e:#}"));
+                let why = fault.map_or("another draw of the same video is lost".into(), words);
                 self.report.lost.push(DamagedClip::new(name, ordinal..ordinal + 1, &source, why));
             }
         }
@@ -165,8 +170,8 @@ impl Repair<'_, '_> {
             Ok(info) => (clip, info),
             Err(e) => {
                 let (info, name) = (bare.info()?, &clip.shard.json.record_file);
-                let clips = clip.ordinal..clip.ordinal + 1;
-                self.report.partly_lost.push(DamagedClip::new(name, clips, &info.source, format!("its tracks: {e:#}")));
+                let (clips, what) = (clip.ordinal..clip.ordinal + 1, format!("its tracks: {}", words(e)));
+                self.report.partly_lost.push(DamagedClip::new(name, clips, &info.source, what));
                 (bare, info)
             }
         };
