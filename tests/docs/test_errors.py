@@ -65,12 +65,6 @@ def counts():
     return set(re.findall(r"^        (\w+)[:,]", report, re.M))
 
 
-def losses():
-    text = source("crates/vidrec-core/src/dataset/repair/salvage.rs")
-    words = " ".join(re.findall(r"losses\.lost\.extend\(.*", text))
-    return {*re.findall(r"pub (\w+):", between(text, "struct Losses {")), *re.findall(r'"(\w+)"', words)} - {"lost"}
-
-
 def findings():
     kinds = variants(source("src/report/check/finding.rs"), "FindingKind")
     return {re.sub(r"(?<!^)(?=[A-Z])", "-", kind).lower() for kind in kinds}
@@ -88,7 +82,6 @@ def shortages():
         (["Exit statuses"], statuses),
         (["Videos that were not packed"], stages),
         (["What was odd about videos that were packed"], counts),
-        (["What a repair could not save"], losses),
         (["What a person should look at"], findings),
         (["When the machine runs out"], shortages),
     ],
