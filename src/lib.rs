@@ -152,7 +152,7 @@ pub mod edit {
 /// An [`Encoder`](jpeg::Encoder) writes an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
-    pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
+    pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
     #[doc(hidden)]
     pub use vidrec_jpeg::{Retiled, Retiler};
 }

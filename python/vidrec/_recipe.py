@@ -69,10 +69,8 @@ class RecipeOptions(TypedDict, total=False):
         The number of frames of a folder of frames that make a second. Default: unknown, and nothing can be
         chosen by time
     quality : default 90
-        JPEG quality, 1 to 100; or a target such as psnr:40 or ssim:0.98; or original. With a target, each frame
-        has the lowest quality at which it is this near to what was decoded and scaled, both of luma, PSNR in
-        dB; packing takes longer. original keeps the JPEGs of folders of frames byte for byte, at their own
-        size.
+        JPEG quality, 1 to 100; or original. original keeps the JPEGs of folders of frames byte for byte, at
+        their own size.
     reduce_depth : default False
         Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits.
         Without it, such a video fails.

@@ -61,7 +61,7 @@ def stages():
 
 
 def counts():
-    report = between(source("crates/vidrec-pack/src/shards/report.rs"), "frames: clips.iter()", "least_quality,")
+    report = between(source("crates/vidrec-pack/src/shards/report.rs"), "frames: clips.iter()", "notes: whole")
     return set(re.findall(r"^        (\w+)[:,]", report, re.M))
 
 

@@ -271,7 +271,7 @@ mod tests {
             "start_column": "from", "end_column": "to", "segments": "first-frame", "picture_fps": "30000/1001",
             "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
             "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX,
-            "max_frames": 5, "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975",
+            "max_frames": 5, "cut": true, "decode_all": true, "size": "64:enlarge", "quality": 77,
             "effort": 0, "reduce_depth": true, "max_pixels": 9,
         });
         let merged = |parts: &[&Value]| -> Map<String, Value> {

@@ -87,7 +87,7 @@ impl PictureReader<'_> {
             let (jpeg, size) = untouched(picture, store).map_err(|e| named(VideoError::new(Stage::Decode, e)))?;
             let (coded_width, coded_height) = size;
             self.add_facts(VideoFacts { codec: "mjpeg".into(), coded_width, coded_height, ..VideoFacts::default() });
-            self.frames.push(EncodedFrame { jpeg, size, pts, source_index, measured: None });
+            self.frames.push(EncodedFrame { jpeg, size, pts, source_index, psnr: None });
             return Ok(());
         }
         let options = VideoOptions {
