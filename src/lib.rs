@@ -59,7 +59,7 @@
 //! # Features
 //!
 //! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program, pages, checks, imports and exports. A training
-//! machine needs none of them: `vidrec = { version = "0.1", default-features = false }`.
+//! machine needs none of them: `vidrec = { version = "1", default-features = false }`.
 //!
 //! # Crates
 //!
@@ -178,8 +178,8 @@ pub mod pack {
     };
     pub use vidrec_pack::{
         Failure, FrameChoice, FrameOptions, IfExists, InputOptions, LimitOptions, MaxFailures, PackOptions, PackReport,
-        PictureOptions, Quality, Resources, RunOptions, SegmentClock, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming,
-        Warning, pack, serve,
+        PictureOptions, Resources, RunOptions, SegmentClock, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning,
+        pack, serve,
     };
 }
 

@@ -46,7 +46,5 @@ def _number(value: Union[float, str]) -> str:
 FrameChoice = Union[int, Literal["all", "keyframes"], Fps, Every, str]
 #: Pixels of the shorter side, (height, width), ``"original"``, or ``"256:enlarge"``.
 FrameSize = Union[int, Tuple[int, int], str]
-#: JPEG quality, or ``"original"``.
-Quality = Union[int, Literal["original"]]
 
-__all__ = ["Every", "Fps", "FrameChoice", "FrameSize", "Quality"]
+__all__ = ["Every", "Fps", "FrameChoice", "FrameSize"]

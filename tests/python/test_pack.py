@@ -76,7 +76,7 @@ TOGETHER = [
     {"frames": "all", "max_frames": 3, "cut": True, "size": "90:enlarge", "quality": 80, "effort": 0, "max_pixels": 10**6},
     {"frames": 2, "sample": "random-clip:3", "draws": 2, "seed": 5, "quality": 70, "shards": "40kB", "memory": "64MiB", "threads": 2},
     {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3, "size": "original", "timeout": 30.5, "max_failures": "50%"},
-    {"frames": vidrec.Every(5), "picture_fps": 29.97, "segments": "first-frame", "quality": "original", "shards": "each:5"},
+    {"frames": vidrec.Every(5), "picture_fps": 29.97, "segments": "first-frame", "shards": "each:5"},
 ]
 
 

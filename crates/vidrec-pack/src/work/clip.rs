@@ -8,14 +8,13 @@ use serde_json::Value;
 
 use super::choose::{check_times, clock_start, select};
 use super::memory::{self, HeldMemory};
-use super::options::{ClipRecipe, Quality};
+use super::options::ClipRecipe;
 use super::packed::{PackedClip, PackedFrame, PackedVideo, repeated_frames};
 use super::video::EncodedFrame;
 use super::{pictures, tracks, video};
-use crate::plan::{self, Job, nanoseconds};
+use crate::plan::{Job, nanoseconds};
 use crate::video::{SampledVideo, Stage, Timeline, VideoError};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
-use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::Selection;
@@ -68,8 +67,7 @@ fn sample_and_encode(
         wanted.sort_unstable();
         Ok(wanted)
     };
-    let is_kept = recipe.pictures.quality == Quality::Original && plan::is_jpeg(&job.path) && !is_remote(&job.path);
-    let source = if recipe.store.is_folder(&job.path) || is_kept {
+    let source = if recipe.store.is_folder(&job.path) {
         check_times(job, recipe)?;
         pictures::sample(job, recipe, &choose)
     } else {

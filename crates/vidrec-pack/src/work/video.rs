@@ -107,7 +107,7 @@ pub(super) enum FrameEncoder {
 impl FrameEncoder {
     pub fn new(recipe: ClipRecipe<'_>) -> Result<Self> {
         let options = recipe.pictures;
-        let mut encoder = Encoder::new(options.quality.level())?;
+        let mut encoder = Encoder::new(options.quality)?;
         encoder.set_effort(options.effort)?;
         Ok(match recipe.measure {
             false => FrameEncoder::Plain(encoder),
