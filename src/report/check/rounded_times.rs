@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::clip::stops;
 use super::duplicates::found_clip;
 use super::finding::{Finding, FindingKind};
-use crate::edit::joined_meta;
-use crate::sampler::{Rate, RateRule, unrounded_times};
 use crate::{Clip, Dataset, JsonObject, Result};
+use vidrec_core::dataset::edit::joined_meta;
 use vidrec_format::SectionId;
+use vidrec_format::sampler::{Rate, RateRule, unrounded_times};
 
 /// How the tools are named that chose frames at a rate by rounded times: all before 1.0.0.
 const OLD_TOOLS: &str = "vidrec 0.";
