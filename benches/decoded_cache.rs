@@ -2,6 +2,8 @@
 //! processes that share a cache.
 //!
 //! `cargo bench --no-default-features --bench decoded_cache -- SET [rounds] [folder in memory] [workload]`
+//!
+//! The last line of each workload is its row in `benches/results/decoded-cache.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -139,6 +141,8 @@ fn measure(set: &Dataset, dir: &Path, load: &Workload, rounds: u64) -> Result<()
     let [none, some, all] = later;
     let (none, some, all) = (row("none", &none), row("half", &some), row("all", &all));
     println!("{:<20} {:>8.3} {:>8.2} {:>8.2}", "first, half, all", filling / without, none / some, none / all);
+    let costs = [without, filling, none, some, all].map(|cost| (cost * 10.0).round() / 10.0);
+    println!("    {},", serde_json::json!({"name": load.name, "values": costs}));
     Ok(())
 }
 

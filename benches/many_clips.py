@@ -2,10 +2,11 @@
 """What commands cost with very many clips, locally and from a server that answers after 50 ms.
 
     cargo build --release --workspace --examples
-    python3 benches/many_clips.py target/release /scratch/many --clips 1000000 10000000 --shards 1000
+    python3 benches/many_clips.py target/release /scratch/many --clips 10000000 --shards 1000 [--json FILE]
 
-Needs some 600 bytes of disk for each clip, and as much again for the outputs, which are removed. Prints a line for each command:
-seconds, seconds of a processor, MB of memory (with mapped files) and, from the server, requests and MB.
+Needs some 600 bytes of disk for each clip, and twice as much again for the outputs, which are removed. Prints a line for each command:
+seconds, seconds of a processor, MB of memory (with mapped files) and, from the server, requests and MB. FILE gets seconds and memory
+as benches/results has them.
 """
 import argparse
 import json
@@ -13,12 +14,17 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts/draw"))
+from results import called, write  # noqa: E402
+
 
 def measured(command, name, proxy=None):
-    """Runs a command in a child of its own, whose use of memory is known at its end."""
+    """Runs a command in a child of its own, whose use of memory is known at its end. Returns seconds, those until the first batch
+    if there is one, and MB of memory."""
     if proxy:
         ask(proxy, "reset")
     began = time.monotonic()
@@ -36,6 +42,9 @@ def measured(command, name, proxy=None):
         counts = json.loads(ask(proxy, "counts"))
         told += f"   {counts['requests']} requests, {counts['body_bytes'] / 1e6:.1f} MB"
     print(told, flush=True)
+    if first:
+        seconds = float(first[1].replace(",", "")) / (1000 if first[2] == "ms" else 1)
+    return [float(f"{seconds:.2g}"), round(used.ru_maxrss / 1000)]
 
 
 def ask(proxy, line):
@@ -48,8 +57,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--clips", type=int, nargs="+", required=True)
+    parser.add_argument("--clips", type=int, required=True)
     parser.add_argument("--shards", type=int, default=1000)
+    parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
     vidrec, folder = given.programs / "vidrec", given.folder
     folder.mkdir(exist_ok=True)
@@ -58,19 +68,25 @@ def main():
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )
     port = int(proxy.stdout.readline())
-    for clips in given.clips:
-        name = f"{clips}-{given.shards}"
-        data, out = folder / name, folder / "out"
-        if not (data / "dataset.json").exists():
-            measured([given.programs / "examples/many_clips", data, clips, given.shards], f"{name} write")
-        loads = ["batch_size=64", "frames=1", "shuffle=True", "threads=2", "--seconds", "0.1", "--memory-bytes", "600MB"]
-        measured([vidrec, "inspect", data], f"{name} inspect")
-        measured([vidrec, "bench", data, *loads], f"{name} first batch")
-        measured([vidrec, "bench", f"http://127.0.0.1:{port}/{name}", *loads], f"{name} first batch, 50 ms", proxy)
-        measured([vidrec, "inspect", data, "--stats"], f"{name} inspect --stats")
-        for command in (["subset", data, "--class", "7"], ["subset", data, "--sample", "1000"], ["merge", data, data]):
-            measured([vidrec, *command, "-o", out], f"{name} {command[0]} {Path(command[2]).name}")
-            shutil.rmtree(out)
+    name = f"{given.clips}-{given.shards}"
+    data, out = folder / name, folder / "out"
+    if not (data / "dataset.json").exists():
+        measured([given.programs / "examples/many_clips", data, given.clips, given.shards], "write")
+    loads = ["batch_size=64", "frames=1", "shuffle=true", "threads=2", "--seconds", "0.1"]
+    found = {
+        "first shuffled batch": measured([vidrec, "bench", data, *loads], "first batch"),
+        "the same from a server": measured([vidrec, "bench", f"http://127.0.0.1:{port}/{name}", *loads], "first batch, 50 ms", proxy),
+        "vidrec inspect": measured([vidrec, "inspect", data], "inspect"),
+        "vidrec inspect --stats": measured([vidrec, "inspect", data, "--stats"], "inspect --stats"),
+    }
+    edits = {"subset --class": ["--class", "7"], "subset --sample": ["--sample", "1000"], "merge": [data]}
+    for edit, words in edits.items():
+        found[f"vidrec {edit}"] = measured([vidrec, edit.split()[0], data, *words, "-o", out], edit)
+        shutil.rmtree(out)
+    if given.json:
+        write(given.json, "Very many clips", ["seconds", "MB of memory"], [{"name": row, "values": values} for row, values in found.items()],
+              data=f"{given.clips:,} clips of one frame of 8x8 pixels in {given.shards:,} shards, with a caption; a server 50 ms away; "
+                   "memory with mapped files", command=called("PROGRAMS"), unit="", units=["s", "MB"], better="less")
     proxy.stdin.close()
     proxy.wait()
 

@@ -4,7 +4,7 @@ core, and a loader in a process of its own (``process=True``); and the memory of
 
     benches/process.py SET [--rounds 5] [--seconds 10] [--ranks 8] [--json FILE]
 
-Needs torch and two cores: the training loop runs on the first, the loader on the second, unless the system chooses.
+FILE gets the medians of the steps, as benches/results has them. Needs torch and two cores: the training loop runs on the first, the loader on the second, unless the system chooses.
 """
 import argparse
 import json
@@ -13,6 +13,10 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts/draw"))
+from results import called, write  # noqa: E402
 
 WAYS = ("no loader", "threads", "threads on another core", "process=True")
 OPTIONS = {"batch_size": 8, "frames": 8, "crop": 224, "dtype": "float32", "shuffle": True, "threads": 1}
@@ -106,7 +110,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--ranks", type=int, default=8)
-    parser.add_argument("--json", metavar="FILE", help="write all figures to this file")
+    parser.add_argument("--json", metavar="FILE", help="write the medians to this file")
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.way:
@@ -119,14 +123,16 @@ def main():
             command = [sys.executable, __file__, given.dataset, "--way", way, "--seconds", str(given.seconds)]
             found[way].append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
     print("| | median of a step, ms | 99 of 100, ms | steps | first batch, ms |\n|---|---|---|---|---|")
+    rows = []
     for way, rounds in found.items():
         of = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+        rows.append({"name": way, "values": [round(of["median"], 1), round(of["p99"], 1)]})
         print(f"| {way} | {of['median']:.2f} | {of['p99']:.2f} | {of['steps']:.0f} | {of['first']:.0f} |")
     taken = {process: memory(given.dataset, given.ranks, process) for process in (False, True)}
     print(f"\nmemory of {given.ranks} ranks: {taken[False]:.0f} MiB with threads, {taken[True]:.0f} MiB with process=True")
     if given.json:
-        with open(given.json, "w") as out:
-            json.dump({"steps": found, "memory": {"threads": taken[False], "process": taken[True]}}, out, indent=1)
+        write(given.json, "Training steps beside a loader", ["median of a step, ms", "99 of 100, ms"], rows, command=called("SET"), unit="ms",
+              better="less", data=f"steps of many small operations on one core, medians of {given.rounds} rounds of {given.seconds:g} s")
 
 
 if __name__ == "__main__":

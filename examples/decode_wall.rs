@@ -1,17 +1,17 @@
 //! The wall that loaders of JPEGs run into: how many frames a second libjpeg-turbo decodes, whole and into memory that is
 //! used again and again, with nothing else to do. No crop, no resize, no batch, no checksum.
 //!
-//!     cargo run --release --example decode_wall -- DATASET [--threads N] [--seconds S] [--planes]
+//!     cargo run --release --example decode_wall -- DATASET [--threads N] [--seconds S]
 //!
-//! It decodes to RGB as every other decoder does by default: accurate inverse DCT, smooth chroma upsampling. `--planes`
-//! leaves out upsampling and conversion of color. The answer is one line of JSON.
+//! It decodes to RGB as every other decoder does by default: accurate inverse DCT, smooth chroma upsampling.
+//! The answer is one line of JSON.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use vidrec::Dataset;
 use vidrec::jpeg::{Decoder, RgbPicture};
-use vidrec::{Dataset, Frame, Planes};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -19,12 +19,11 @@ struct Options {
     dataset: String,
     threads: usize,
     seconds: f64,
-    planes: bool,
 }
 
 fn main() -> ExitCode {
     let Some(options) = options(std::env::args().skip(1)) else {
-        eprintln!("usage: decode_wall DATASET [--threads N] [--seconds S] [--planes]");
+        eprintln!("usage: decode_wall DATASET [--threads N] [--seconds S]");
         return ExitCode::from(2);
     };
     match measure(&options) {
@@ -40,12 +39,11 @@ fn main() -> ExitCode {
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options { dataset: String::new(), threads: 2, seconds: 5.0, planes: false };
+    let mut options = Options { dataset: String::new(), threads: 2, seconds: 5.0 };
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--threads" => options.threads = arguments.next()?.parse().ok().filter(|&n| n > 0)?,
             "--seconds" => options.seconds = arguments.next()?.parse().ok().filter(|s| (0.0..=86_400.0).contains(s))?,
-            "--planes" => options.planes = true,
             _ if options.dataset.is_empty() && !argument.starts_with('-') => options.dataset = argument,
             _ => return None,
         }
@@ -63,9 +61,9 @@ fn measure(options: &Options) -> Result<serde_json::Value> {
 
     let (next, done, stop) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let decode_until_stopped = || -> vidrec::Result<()> {
-        let mut target = Target::new(options.planes)?;
+        let (mut decoder, mut rgb) = (Decoder::new()?, RgbPicture::default());
         while !stop.load(Relaxed) {
-            target.decode(&frames[next.fetch_add(1, Relaxed) % frames.len()])?;
+            decoder.decode_picture_into(frames[next.fetch_add(1, Relaxed) % frames.len()].jpeg(), &mut rgb)?;
             done.fetch_add(1, Relaxed);
         }
         Ok(())
@@ -92,29 +90,7 @@ fn measure(options: &Options) -> Result<serde_json::Value> {
         "cpu_seconds_per_1000_frames": cpu.map(|cpu| cpu / decoded as f64 * 1e3),
         "threads": options.threads,
         "seconds": seconds,
-        "decodes_to": if options.planes { "planes" } else { "rgb" },
     }))
-}
-
-/// A decoder and the memory that it decodes into: one a thread.
-struct Target {
-    decoder: Decoder,
-    rgb: RgbPicture,
-    planes: Option<Planes>,
-}
-
-impl Target {
-    fn new(to_planes: bool) -> vidrec::Result<Self> {
-        let planes = to_planes.then(|| Planes::new(1, 1)).transpose()?;
-        Ok(Target { decoder: Decoder::new()?, rgb: RgbPicture::default(), planes })
-    }
-
-    fn decode(&mut self, frame: &Frame) -> vidrec::Result<()> {
-        if let Some(planes) = &mut self.planes {
-            return self.decoder.decode_planes(frame.jpeg(), planes);
-        }
-        self.decoder.decode_picture_into(frame.jpeg(), &mut self.rgb)
-    }
 }
 
 /// Processor time of this process so far, where Linux says so: fields 14 and 15 of proc(5), in hundredths of a second.

@@ -3,8 +3,8 @@
 //!
 //!     cargo run --release --example jpeg_batches -- DATASET [--threads N] [--rounds R]
 //!
-//! Random resized crops to 224, shuffled. It prints a line for each kind: bytes and microseconds of processor time of a frame
-//! in the fastest of the rounds, which other work on the machine disturbs the least.
+//! Random resized crops to 224, shuffled. It prints a row of `benches/results/jpeg-batches.json` for each kind: bytes and microseconds
+//! of processor time of a frame in the fastest of the rounds, which other work on the machine disturbs the least.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use vidrec::{Batch, Crop, Dataset, Dtype, Loader, LoaderOptions};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Epochs of a round: of JPEGs, more, because clocks of processes are coarse.
-const EPOCHS: [(&str, u64); 3] = [("jpeg", 40), ("uint8", 3), ("float32", 3)];
+const EPOCHS: [(&str, u64); 3] = [("JPEG", 40), ("uint8", 3), ("float32", 3)];
 
 fn main() -> ExitCode {
     let Some((dataset, threads, rounds)) = options(std::env::args().skip(1)) else {
@@ -65,7 +65,7 @@ fn measure(dataset: &str, threads: usize, rounds: u64) -> Result<()> {
             let mut total = Total::default();
             for epoch in round * epochs..(round + 1) * epochs {
                 match name {
-                    "jpeg" => {
+                    "JPEG" => {
                         bytes.iter_jpegs(epoch)?.try_for_each(|b| b.map(|b| total.add(&b.facts, b.data.len())))?
                     }
                     "uint8" => bytes.iter(epoch)?.try_for_each(|b| b.map(|b| total.add(&b, b.data.bytes().len())))?,
@@ -78,7 +78,8 @@ fn measure(dataset: &str, threads: usize, rounds: u64) -> Result<()> {
         }
     }
     for (kind, (name, _)) in EPOCHS.into_iter().enumerate() {
-        println!("{name}: {:.0} bytes, {:.1} microseconds of processor time a frame", held[kind], fastest[kind]);
+        let values = serde_json::json!([held[kind].round() as u64, (fastest[kind] * 10.0).round() / 10.0]);
+        println!("    {},", serde_json::json!({"name": name, "values": values}));
     }
     Ok(())
 }

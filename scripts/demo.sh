@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what vidrec does, from videos to training, in about three minutes, most of which it compiles. It writes everything to demo-out/.
+# Shows what vidrec does, from videos to training, in some minutes, most of which it compiles. It writes everything to demo-out/.
 #
 #     scripts/demo.sh            with small videos that it generates
 #     scripts/demo.sh VIDEOS     with your own folder; the first folder level is the class
@@ -64,7 +64,7 @@ if [ -z "$videos" ]; then
   making=$!
 fi
 
-say "Building vidrec for the demo, which takes most of three minutes. The complete program, as fast as it can be: cargo build --release"
+say "Building vidrec for the demo, which takes some minutes. The complete program, as fast as it can be: cargo build --release"
 # Without other formats, and hardly optimized: both take most of the time of a release build.
 CMAKE=$PWD/scripts/demo_cmake.sh cargo build --profile demo --locked --no-default-features --features pack,cli --lib --bins
 vidrec=target/demo/vidrec

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import torch
 
-PACKAGES = ("vidrec", "warp-lang", "torch", "torchvision", "nvidia-nvimgcodec-cu12", "nvidia-nvimgcodec-cu13",
-            "nvidia-dali-cuda120", "nvidia-dali-cuda130", "torchcodec")
+PACKAGES = ("vidrec", "warp-lang", "torch", "torchvision")
 
 
 def processor():

@@ -2,16 +2,13 @@
 """How fast GPUs could make batches: a model, for those who have none. It measures nothing.
 
     pip install 'vidrec[gpu]' nvidia-cuda-nvcc nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm
-    python benches/gpu/model.py DATASET [--results FILE]
+    python benches/gpu/model.py DATASET [--json FILE]
 
 It compiles the kernels for compute capability 8.0, runs the machine code on this processor with a real batch, warp by warp, and
 compares what it wrote with what the kernels wrote. From the counts and the data sheets of some cards it computes the least time
 that each kernel takes: docs/design/0032-model-of-a-gpu.md.
 """
 import argparse
-import datetime
-import json
-import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +16,9 @@ from pathlib import Path
 import kernels
 from cards import CARDS, resident_warps
 from workloads import workloads
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts/draw"))
+from results import called, write  # noqa: E402
 
 # Machine code of 8.9 and 9.0 is not run. It has as many registers, and is at most 5 % longer.
 ARCH = 80
@@ -56,28 +56,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("dataset", type=Path)
     p.add_argument("--workloads", type=lambda text: text.split(","), default=list(WORKLOADS), help=", ".join(WORKLOADS))
-    p.add_argument("--results", type=Path, help="writes frames a second as files of benches/results have them")
+    p.add_argument("--json", type=Path, metavar="FILE", help="writes frames a second as files of benches/results have them")
     a = p.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = {name: of_workload(name, *kernels.of_a_batch(a.dataset, WORKLOADS[name], ARCH, Path(folder))) for name in a.workloads}
-    if a.results:
-        a.results.write_text(json.dumps(results(found), indent=1) + "\n")
-
-
-def results(found):
-    rows = [{"name": card, "values": [round(of_cards[card], -3) for of_cards in found.values()]} for card in CARDS]
-    return {
-        "title": "A model of GPUs",
-        "processor": "none: computed from machine code and data sheets",
-        "cores": 0,
-        "date": datetime.date.today().isoformat(),
-        "command": shlex.join(["benches/gpu/model.py", *sys.argv[1:]]),
-        "data": "the first batch of 16 clips of 8 frames; nothing was measured",
-        "unit": "frames/s",
-        "better": "more",
-        "columns": list(found),
-        "rows": rows,
-    }
+    if a.json:
+        rows = [{"name": card, "values": [round(of_cards[card], -3) for of_cards in found.values()]} for card in CARDS]
+        write(a.json, "A model of GPUs", list(found), rows, processor="none: computed from machine code and data sheets", cores=0,
+              data="the first batch of 16 clips of 8 frames; nothing was measured", command=called("SET"), unit="frames/s")
 
 
 def of_workload(name, counts, frames, sent, made):

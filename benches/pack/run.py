@@ -5,6 +5,7 @@
     benches/peers/setup.sh                   once, for TorchCodec
     benches/pack/run.py FOLDER...            one table for each folder of videos
     benches/pack/run.py FOLDER... --short    two rounds, at most 40 videos of each folder
+    benches/pack/run.py FOLDER... --json FILE --kinds "short clips,HD videos"    writes the medians, as benches/results has them
 
 vidrec packs each folder once and so says which frames they are: 8 of each video, the centers of equal segments, short side
 256, never enlarged, quality 90. Then everybody, vidrec too, does that again, in turn (A B C, B C A, ...), with as many
@@ -31,18 +32,20 @@ PEERS = Path(__file__).with_name("peers.py")
 ENVIRONMENTS = {"torchcodec": "main"}
 
 sys.path.append(str(REPOSITORY / "format-spec"))
+sys.path.append(str(REPOSITORY / "scripts/draw"))
 import reader  # noqa: E402: the format's own reader
+from results import called, write  # noqa: E402
 
 BOUND, OPENED = "bound", "opened"
 OWN = ("vidrec", BOUND, OPENED)
 ROWS = {
-    "vidrec": "**vidrec pack**",
-    "pyav": "PyAV, simplejpeg",
-    "decord": "decord, simplejpeg",
-    "torchcodec": "TorchCodec, simplejpeg",
-    "ffmpeg": "ffmpeg program, one video at a time in each",
-    "gulpio2": "GulpIO2 (ffmpeg writes all frames)",
-    BOUND: "decoding alone, of what the frames need",
+    "vidrec": "vidrec pack",
+    "decord": "decord and simplejpeg",
+    "pyav": "PyAV and simplejpeg",
+    "torchcodec": "TorchCodec and simplejpeg",
+    "ffmpeg": "the ffmpeg program",
+    "gulpio2": "GulpIO2",
+    BOUND: "decoding alone, of the packets that the frames need",
     OPENED: "the same with opening and reading the files",
 }
 
@@ -142,6 +145,19 @@ def table(videos, runs):
     return "\n".join(lines)
 
 
+def write_results(a, rounds, counts, runs):
+    """Videos a second: the median, the least and the most."""
+    rows = []
+    for name, title in ROWS.items():
+        rates = [[r["videos"] / r["seconds"] for r in runs if (r["folder"], r["row"]) == (folder, name)] for folder in counts]
+        if any(rates):
+            rows.append({"name": title, "values": [[round(each, 1) for each in (median(of), min(of), max(of))] if of else None for of in rates]})
+    kinds = a.kinds.split(",") if a.kinds else [f"videos of {folder}" for folder in counts]
+    columns = [f"{count} {kind}" for count, kind in zip(counts.values(), kinds, strict=True)]
+    data = f"short side 256, quality 90; {', '.join(columns)}; medians of {rounds} rounds, from the least to the most"
+    write(a.json, "Packing: 8 uniform frames of each video", columns, rows, data=data, command=called("VIDEOS..."), unit="videos/s", reference=ROWS[BOUND])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
@@ -149,6 +165,8 @@ def main():
     parser.add_argument("--short", action="store_true", help="fewer rounds, fewer videos")
     parser.add_argument("--only", help="some of: " + ", ".join(ROWS))
     parser.add_argument("--cores", help="the processors to use, such as 0,1; default: all")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the medians to this file")
+    parser.add_argument("--kinds", metavar="WORDS,...", help="what the videos of each folder are, for --json")
     a = parser.parse_args()
     names = a.only.split(",") if a.only else [name for name in ROWS if name in OWN or python_of(name).exists()]
     if unknown := set(names) - set(ROWS):
@@ -158,13 +176,14 @@ def main():
     cores = len(os.sched_getaffinity(0))
     rounds = a.rounds or (2 if a.short else 5)
 
-    runs = []
+    runs, counts = [], {}
     # Not in memory: the same disk for everybody.
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="pack-") as work:
         for folder in a.folders:
             place = Path(work) / folder.name
             place.mkdir()
             videos = Videos(folder, place, 40 if a.short else 0, cores)
+            counts[folder.name] = videos.count
             for turn in range(rounds):
                 for k in range(len(names)):
                     name = names[(turn + k) % len(names)]
@@ -175,6 +194,8 @@ def main():
     ffmpeg = run(["ffmpeg", "-version"]).split()[2]
     print(", ".join(f"{name} {v}" for name, v in sorted(versions.items())) + f", ffmpeg {ffmpeg}; {cores} processors")
     (CACHE / "pack-results.json").write_text(json.dumps(runs, indent=1))
+    if a.json:
+        write_results(a, rounds, counts, runs)
 
 
 if __name__ == "__main__":

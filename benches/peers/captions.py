@@ -26,7 +26,7 @@ import numpy as np
 import captions_loaders
 import captions_store as store
 from captions_loaders import BATCH, BUCKETS, SIZE
-from run import BUSY, RELEASE, Failed, busy_seconds, command, machine, own_seconds, wait_until_quiet
+from run import BUSY, RELEASE, Failed, busy_seconds, called, command, machine, own_seconds, wait_until_quiet, write
 
 CHECKED = 6  # clips whose pixels are compared
 SAME = 999   # PSNR, dB: above that of any two clips that differ
@@ -47,18 +47,19 @@ class Program(Contestant):
     """The `vidrec` program: what the library does without Python. It shows a wheel that was not built for release."""
 
     def words(self, what, a, *rest):
-        options = ["frames=AllFrames()", f"batch_size={BATCH}", f"crop=Cover({SIZE})", "shuffle=True", f"threads={a.workers}"]
+        crop = f'crop={{"Cover": {{"size": {SIZE}}}}}'
+        options = ['frames={"AllFrames": {}}', f"batch_size={BATCH}", crop, "shuffle=true", f"threads={a.workers}"]
         return [a.vidrec, "bench", store.PACKED, *options, "--json", "--seconds", a.seconds]
 
 
 # The others' resizing is OpenCV's, which takes whole pixels for the crop; TorchCodec's frames never were JPEGs.
 CONTESTANTS = (
-    Contestant("**vidrec**, buckets", "vidrec_buckets", store.PACKED, SAME),
-    Contestant("**vidrec**", "vidrec", store.PACKED, SAME),
+    Contestant("vidrec, to the longest of the batch", "vidrec", store.PACKED, SAME),
+    Contestant("vidrec, buckets", "vidrec_buckets", store.PACKED, SAME),
     Program("`vidrec bench`, without Python", "program", store.PACKED, 0),
     Contestant("MosaicML Streaming", "streaming", store.MDS, 30),
     Contestant("WebDataset", "webdataset", store.TAR, 30),
-    Contestant("TorchCodec, from video files", "torchcodec", store.PACKED, 25),
+    Contestant("TorchCodec, from the video files", "torchcodec", store.PACKED, 25),
 )
 
 
@@ -76,9 +77,13 @@ def main():
                 runs.append({"contestant": c.key, "round": r} | attempt(c, r, a))
             except Failed as e:
                 failed.append(f"{c.name}, round {r + 1}: {e}")
+    own = {c.key: [run for run in runs if run["contestant"] == c.key] for c in CONTESTANTS}
+    failed += doubts(own)
     results = {"machine": machine(a.cores), "psnr": psnr, "runs": runs, "failed": failed}
     (store.HOME / "results.json").write_text(json.dumps(results, indent=1))
-    print(report(results, a))
+    print(report(results, own, a))
+    if a.json and not failed:
+        write_results(a, own)
     return int(bool(failed))
 
 
@@ -95,6 +100,7 @@ def arguments():
     p.add_argument("--workers", type=int, default=2, help="threads of vidrec, processes of the others")
     p.add_argument("--quiet-wait", type=float, default=30, help="seconds to wait for others to end, before each run")
     p.add_argument("--cores", type=some, default=["0", "1"], help="processors to use, as in 0,1")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write the medians to this file, as benches/results has them")
     a = p.parse_args()
     for word in {*a.only} - {*keys}:
         p.error(f"no such contestant: {word}")
@@ -151,9 +157,8 @@ def attempt(c, number, a):
     return found | {"others": max(0, others)}
 
 
-def report(results, a):
+def report(results, own, a):
     m, lengths = results["machine"], sorted(len(clip) for _, _, clip in store.clips())
-    own = {c.key: [run for run in results["runs"] if run["contestant"] == c.key] for c in CONTESTANTS}
     rows = [c for c in CONTESTANTS if own[c.key]]
     versions = {}
     for run in results["runs"]:
@@ -168,10 +173,23 @@ def report(results, a):
         *[row(c, own[c.key], results["psnr"].get(c.key)) for c in sorted(rows, key=lambda c: -speed(own[c.key]))],
         "",
         ", ".join(f"{name} {v}" for name, v in sorted(versions.items())),
-        *doubts(own),
         *[f"failed: {what}" for what in results["failed"]],
     ]
     return "\n".join(lines)
+
+
+def write_results(a, own):
+    lengths, rows = [len(clip) for _, _, clip in store.clips()], []
+    for c in CONTESTANTS:
+        runs = [run for run in own[c.key] if "padding" in run]
+        if runs:
+            clips = [run["clips_per_second"] for run in runs]
+            frames, padding = (median(run[key] for run in runs) for key in ("frames_per_second", "padding"))
+            rows.append({"name": c.name, "values": [[round(each) for each in (median(clips), min(clips), max(clips))], round(frames), round(100 * padding, 1)]})
+    data = (f"{len(lengths)} clips of {min(lengths)} to {max(lengths)} frames, batches of {BATCH}, center crop of {SIZE}, u8; buckets of "
+            f"{', '.join(map(str, BUCKETS))}; medians of {a.rounds} rounds")
+    write(a.json, "Clips of different length with captions", ["clips/s (least–most)", "frames/s", "padding"], rows, data=data, command=called("VIDEOS..."),
+          unit="", units=["clips/s", "frames/s", "%"], cores=len(a.cores))
 
 
 def speed(runs):

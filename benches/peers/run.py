@@ -2,12 +2,13 @@
 """vidrec beside other loaders and beside libjpeg-turbo alone, on the same clips and the same processors.
 
     benches/peers/setup.sh                  once
-    benches/peers/run.py VIDEOS             prepares everything, measures, prints tables
-    benches/peers/run.py VIDEOS --check     looks at the batches of the peers instead
+    benches/peers/run.py VIDEOS                  prepares everything, measures, prints tables
+    benches/peers/run.py VIDEOS --json FILE      writes the medians, as benches/results has them
+    benches/peers/run.py VIDEOS --check          looks at the batches of the peers instead
 
 VIDEOS is a folder as `vidrec pack` takes it. Contestants run in turn (A B C, B C A, ...), each alone; a row is the
 median of its rounds. Everything is kept below VIDREC_PEERS_CACHE (default: target/peers), and results.json there has
-every single run.
+every single run. If a row of vidrec is missing, the exit status is 1.
 """
 import argparse
 import csv
@@ -25,10 +26,15 @@ from statistics import median
 
 from workloads import BATCH, CACHE, DATA, FRAMES, PACKED, PLAIN, REPOSITORY, STORES, VIDEOS, WORKLOADS, reader
 
+sys.path.append(str(REPOSITORY / "scripts/draw"))
+from results import called, write  # noqa: E402
+
 RELEASE = REPOSITORY / "target/release"
 LARGEST = max(w.size for w in WORKLOADS.values())
 RANDOM = ("W1", "W1u8", "W1-112")
 JPEGS = (*RANDOM, "W2")
+# The columns of the file of results. Those who read video files have theirs in that of the same crop.
+COLUMNS = {"W1": "random crop to 224, f32", "W1u8": "random crop to 224, u8", "W2": "center crop of 224, u8", "W1-112": "random crop to 112, f32"}
 BUSY = 0.25  # cores in use by others: a run beside more than that counts only if there are no better ones
 
 
@@ -83,35 +89,32 @@ class Ours(Contestant):
 class Vidrec(Ours):
     def run(self, name, workers, seconds):
         w = WORKLOADS[name]
-        crop = f"RandomResizedCrop({w.size})" if w.random else w.size
-        options = [f"batch_size={BATCH}", f"crop={crop}", f"flip={0.5 if w.random else 0}", "shuffle=True", "last=wrap",
+        crop = json.dumps({"RandomResizedCrop": {"size": w.size}}) if w.random else w.size
+        options = [f"batch_size={BATCH}", f"crop={crop}", f"flip={0.5 if w.random else 0}", "shuffle=true", "last=wrap",
                    f"dtype={w.dtype}", f"layout=B{w.layout}", f"threads={workers}"]
-        options += ["normalize=IMAGENET"] if w.dtype == "float32" else []
+        options += ["normalize=imagenet"] if w.dtype == "float32" else []
         return [RELEASE / "vidrec", "bench", PACKED, "--json", f"--seconds={seconds}", *options]
 
 
 class Wall(Ours):
     def run(self, name, workers, seconds):
-        planes = ["--planes"] if "planes" in self.key else []
-        example = RELEASE / "examples/decode_wall"
-        return [example, PLAIN, "--threads", workers, "--seconds", str(seconds), *planes]
+        return [RELEASE / "examples/decode_wall", PLAIN, "--threads", workers, "--seconds", str(seconds)]
 
 
+WALL = Wall("libjpeg-turbo alone: whole frames to RGB, nothing else", "wall")
 CONTESTANTS = (
-    Wall("libjpeg-turbo alone: decode to RGB", "wall"),
-    Wall("libjpeg-turbo alone, 1 thread", "wall-1", threads=1),
-    Wall("libjpeg-turbo alone: decode to planes", "wall-planes"),
-    Vidrec("**vidrec**", "vidrec", workloads=tuple(WORKLOADS)),
-    Vidrec("**vidrec**, 1 thread", "vidrec-1", threads=1),
-    Contestant("Python by hand: mmap, simplejpeg, OpenCV", "python_best", "main"),
+    Vidrec("vidrec", "vidrec"),
+    WALL,
+    Vidrec("vidrec, one thread", "vidrec-1", threads=1),
+    Contestant("best Python by hand: mmap, simplejpeg, OpenCV, threads", "python_best", "main"),
     Contestant("GulpIO2", "gulpio2_loader", "main", "both", note="fast DCT, no chroma smoothing"),
     Contestant("MosaicML Streaming", "streaming_loader", "main", "both"),
-    Contestant("Grain, ArrayRecord", "grain_loader", "main"),
+    Contestant("Grain with ArrayRecord", "grain_loader", "main"),
     Contestant("WebDataset", "webdataset_loader", "main", "processes"),
-    Contestant("FFCV", "ffcv_loader", "main", note="fast DCT", per_frame=True),
-    Contestant("DALI, CPU", "dali", "dali", note="order fixed"),
-    Contestant("DALI, CPU, stock crop", "dali_per_frame", "dali", "threads", RANDOM, "order fixed", per_frame=True),
-    Contestant("MXNet ImageRecordIter", "mxnet_iter", "mxnet", note="order fixed", per_frame=True),
+    Contestant("FFCV (crops each frame by itself)", "ffcv_loader", "main", note="fast DCT", per_frame=True),
+    Contestant("DALI on CPU, one crop per clip", "dali", "dali", note="order fixed"),
+    Contestant("DALI on CPU (crops each frame by itself)", "dali_per_frame", "dali", "threads", RANDOM, "order fixed", per_frame=True),
+    Contestant("MXNet ImageRecordIter (crops each frame by itself)", "mxnet_iter", "mxnet", note="order fixed", per_frame=True),
     Contestant("SPDL", "spdl_loader", "main", note="FFmpeg's JPEG decoder"),
     Contestant("TorchCodec", "torchcodec_video", "main", "both", ("W3",)),
     Contestant("decord", "decord_video", "main", "both", ("W3",)),
@@ -134,13 +137,17 @@ def main():
             print(f"left out: {c.name}: {e}", file=sys.stderr)
     if a.check:
         return check(ready)
-    options = vars(a) | {"videos": str(a.videos)}
-    results = {"machine": machine(a.cores), "frames": frames(), "options": options, "runs": []}
+    results = {"machine": machine(a.cores), "frames": frames(), "workloads": a.workloads, "runs": []}
     for name in a.workloads:
         compete(name, [c for c in ready if name in c.workloads], a, results)
         (CACHE / "results.json").write_text(json.dumps(results, indent=1))
     print(report(results))
-    return 0
+    found = medians(results["runs"])
+    if lost := [f"{c.name}, {w}" for c in chosen if isinstance(c, Ours) for w in a.workloads if w in c.workloads and (c.key, w) not in found]:
+        print(f"no figures of {'; '.join(lost)}", file=sys.stderr)
+    elif a.json:
+        write_results(a.json, found, results, a)
+    return int(bool(lost))
 
 
 def arguments():
@@ -155,6 +162,7 @@ def arguments():
     p.add_argument("--quiet-wait", type=float, default=30, help="seconds to wait for others to end, before each run")
     p.add_argument("--cores", type=some, default=["0", "1"], help="processors to use, as in 0,1")
     p.add_argument("--check", action="store_true")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write the medians to this file")
     a = p.parse_args()
     for word in {*a.workloads} - {*WORKLOADS} | {*a.only} - {c.key for c in CONTESTANTS}:
         p.error(f"no such thing: {word}")
@@ -313,7 +321,7 @@ def report(results):
         f"{f['clips']} clips, {f['frames']} frames; bytes a JPEG: {f['packed_bytes']:.0f} as vidrec packs them, "
         f"{f['plain_bytes']:.0f} without restart markers, as the peers have them",
     ]
-    text += [table(name, results["runs"]) for name in results["options"]["workloads"]]
+    text += [table(name, results["runs"]) for name in results["workloads"]]
     versions = {}
     for run in results["runs"]:
         versions |= {name: v for name, v in run.get("versions", {}).items() if name not in ("python", "numpy")}
@@ -336,20 +344,38 @@ def table(name, runs):
         "|---|---|---|---|---|---|---|---|",
     ]
     for c, own in rows:
-        wall = speed.get("wall-1" if c.key.endswith("-1") else "wall")
         spread = sorted(run["frames_per_second"] for run in own)
         cells = [
             c.name,
             own[0]["setting"],
             f"{speed[c.key]:.0f} ({spread[0]:.0f}–{spread[-1]:.0f})",
             ratio(speed[c.key], peer),
-            ratio(speed[c.key], wall),
+            ratio(speed[c.key], speed.get(WALL.key)),
             middle(own, "cpu_seconds_per_1000_frames", 3),
             middle(own, "first_batch_seconds", 2),
             "; ".join(notes(c, name, own)),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def medians(runs):
+    """Frames a second of each contestant at each workload."""
+    own = {}
+    for run in runs:
+        own.setdefault((run["contestant"], run["workload"]), []).append(run)
+    return {key: round(median(run["frames_per_second"] for run in quiet(of_key))) for key, of_key in own.items()}
+
+
+def write_results(path, found, results, a):
+    """vidrec first, then the wall, then the others, those first that load fastest."""
+    rows = {c: [found.get((c.key, c.workloads[0] if c.workloads == ("W3",) and name == "W2" else name)) for name in COLUMNS] for c in CONTESTANTS}
+    ranks = sorted(rows, key=lambda c: (not isinstance(c, Ours), *(-(value or 0) for value in rows[c])))
+    f, disturbed = results["frames"], any(run["others"] >= BUSY for run in results["runs"])
+    data = (f"{f['frames']:,} frames of {f['clips']} clips, short side 256, quality 90, in the page cache; batches of {BATCH} clips x {FRAMES} frames; "
+            f"medians of {a.rounds} rounds{'' if disturbed else ' on a quiet machine'}")
+    write(path, "Loading: shuffled batches of clips", list(COLUMNS.values()), [{"name": c.name, "values": rows[c]} for c in ranks if any(rows[c])],
+          data=data, command=called("VIDEOS"), unit="frames/s", reference=WALL.name, cores=len(a.cores))
 
 
 def quiet(runs):
@@ -367,8 +393,6 @@ def notes(c, name, runs):
         yield c.note
     if c.per_frame and WORKLOADS[name].random:
         yield "another crop for each frame"
-    if name == "W3" and isinstance(c, Ours):
-        yield "packed beforehand"
     if any(run["others"] >= BUSY for run in runs):
         yield "disturbed"
 

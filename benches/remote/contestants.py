@@ -16,7 +16,6 @@ class Peer:
     script: str
     store: str
     modes: tuple = MODES
-    million: bool = True  # whether it reads the million clips, too
     cached: bool = True
     local: str = ""       # who does the same with files on this machine
     block: int = 0        # shards to shuffle at a time, where that can be chosen; 0: the peer's default
@@ -24,14 +23,13 @@ class Peer:
     def prepare(self, job):
         data.prepare_peer(job, self.script, self.store)
 
-    def command(self, job, server, cache, limit, epochs=1, first=False, workers=1):
+    def command(self, job, server, cache, limit, epochs=1, workers=1):
         words = [PYTHON, HERE / self.script, "read", server, f"{job.name}/{self.store}",
                  "--frames", job.frames_a_clip, "--workers", workers, "--epochs", epochs]
         words += ["--shards", len(list((job.stores / self.store).glob("*.tar")))]
         words += ["--cache", cache] if self.cached else []
         words += ["--cache-bytes", limit] if limit else []
-        words += ["--block", self.block * job.shard_bytes * job.clips // job.bytes] if self.block else []
-        return words + (["--first"] if first else [])
+        return words + (["--block", self.block * job.shard_bytes * job.clips // job.bytes] if self.block else [])
 
     def settings(self, workers):
         return workers
@@ -40,8 +38,8 @@ class Peer:
         """A run: numbers of the epoch that counts, which is the second one for a limited cache."""
         limit = job.bytes // 4 if mode == "quarter" else None
         epochs = 2 if limit else 1
-        seen = watch(self.command(job, watch.server, cache, limit, epochs, mode == "first", workers), cache)
-        first, end = seen.event("first"), seen.event("first" if mode == "first" else "epoch")
+        seen = watch(self.command(job, watch.server, cache, limit, epochs, workers), cache)
+        first, end = seen.event("first"), seen.event("epoch")
         before = seen.event("epoch", last=False) if limit else first
         frames = end["frames"] - (0 if limit else first["frames"])
         seconds = end["seconds"] - before["seconds"]
@@ -49,7 +47,7 @@ class Peer:
         since = before["counts"] if limit else {"requests": 0, "body_bytes": 0}
         last = seen.event("end")
         return {
-            "frames_per_second": frames / seconds if seconds else None,
+            "frames_per_second": frames / seconds,
             "first_batch_seconds": first["seconds"],
             "frames": end["frames"],
             "requests": counts["requests"] - since["requests"],
@@ -80,8 +78,8 @@ class Program(Peer):
         return [1]
 
     def bench(self, job, server, cache, limit, options):
-        loader = [f"batch_size={BATCH}", "threads=1", "crop=RandomResizedCrop(224)", "flip=0.5", "shuffle=True"]
-        loader += ["dtype=float32", "normalize=IMAGENET"]
+        loader = [f"batch_size={BATCH}", "threads=1", 'crop={"RandomResizedCrop": {"size": 224}}', "flip=0.5", "shuffle=true"]
+        loader += ["dtype=float32", "normalize=imagenet"]
         words = [VIDREC, "bench", f"{server}/{job.name}/packed", *loader, "--json", *options]
         words += ["--cache", cache] if cache and self.cached else []
         return words + (["--cache-bytes", limit] if limit else [])
@@ -91,12 +89,11 @@ class Program(Peer):
         if limit:
             # A cache outlives its processes, so the epoch that fills it can be one of its own.
             watch(self.bench(job, watch.server, cache, limit, ["--cold", "--epochs", "1"]), cache)
-        cold = ["--cold"] if mode in ("cold", "first") else []
-        length = ["--seconds", "0.01"] if mode == "first" else ["--epochs", "1"]
-        seen = watch(self.bench(job, watch.server, cache, limit, cold + length), cache)
+        cold = ["--cold"] if mode == "cold" else []
+        seen = watch(self.bench(job, watch.server, cache, limit, [*cold, "--epochs", "1"]), cache)
         report = seen.event("report")
         return {
-            "frames_per_second": report["frames_per_second"] if mode != "first" else None,
+            "frames_per_second": report["frames_per_second"],
             "first_batch_seconds": report["first_batch_ms"] / 1e3,
             "frames": report["stats"]["frames"],
             "requests": report["counts"]["requests"],
@@ -144,14 +141,11 @@ def fresh(cache):
 
 
 CONTESTANTS = (
-    LocalVidrec("vidrec, files on this machine", "vidrec-local", "vidrec_python.py", "packed", ("warm",), million=False,
-                cached=False),
-    LocalProgram("vidrec bench, files on this machine", "program-local", "", "packed", ("warm",), million=False,
-                 cached=False),
-    Vidrec("**vidrec**", "vidrec", "vidrec_python.py", "packed", local="vidrec-local"),
-    Program("**vidrec bench**", "program", "", "packed", local="program-local"),
-    Program("**vidrec bench**, no cache on disk", "program-memory", "", "packed", ("cold",), million=False,
-            cached=False, local="program-local"),
+    LocalVidrec("vidrec, files on this machine", "vidrec-local", "vidrec_python.py", "packed", ("warm",), cached=False),
+    LocalProgram("vidrec bench, files on this machine", "program-local", "", "packed", ("warm",), cached=False),
+    Vidrec("vidrec in Python", "vidrec", "vidrec_python.py", "packed", local="vidrec-local"),
+    Program("vidrec bench", "program", "", "packed", local="program-local"),
+    Program("vidrec bench, no cache on disk", "program-memory", "", "packed", ("cold",), cached=False, local="program-local"),
     Peer("LitData", "litdata", "litdata_chunks.py", "litdata"),
     Peer("MosaicML Streaming", "mds", "mds.py", "mds"),
     Peer("MosaicML Streaming, blocks of 2 shards", "mds-blocks", "mds.py", "mds", block=2),

@@ -1,4 +1,4 @@
-"""Makes what is read, and keeps it: the data set as vidrec packs it, copied to some size, and 1 M small clips."""
+"""Makes what is read, and keeps it: the data set as vidrec packs it, copied to some size."""
 import shutil
 import subprocess
 import sys
@@ -6,7 +6,6 @@ import sys
 from layout import HERE, PYTHON, SETTINGS, VIDREC, Job, reader
 
 GENERATED = 24  # videos, for those who give none
-SMALL = 1000    # different small clips
 A_MERGE = 500   # data sets that one merge takes
 
 
@@ -23,18 +22,6 @@ def videos_job(home, videos, size):
     base = sum(frame.length for clip in clips for frame in clip.frames)
     copies = max(1, round(size / base))
     return with_store(Job(home, f"set-{copies}", home / "base", copies))
-
-
-def million_job(home, clips):
-    """Clips of one small frame each."""
-    base = home / "small"
-    if not base.exists():
-        folders = home / "small-frames"
-        shutil.rmtree(folders, ignore_errors=True)
-        run([PYTHON, HERE / "small_clips.py", folders, SMALL])
-        run([VIDREC, "import", "frames", folders, "-o", base])
-    copies = max(1, clips // SMALL)
-    return with_store(Job(home, f"small-{copies}", base, copies))
 
 
 def generate(folder):

@@ -48,7 +48,6 @@ def main(prepare, loader, packages):
     read.add_argument("--cache-bytes", type=int)
     read.add_argument("--workers", type=int, default=1)
     read.add_argument("--epochs", type=int, default=1)
-    read.add_argument("--first", action="store_true", help="stop after the first batch")
     read.add_argument("--block", type=int, help="clips to shuffle at a time, for those that can choose")
     read.add_argument("--shards", type=int, help="number of shard files, for those that list them")
     task = parser.parse_args()
@@ -71,7 +70,7 @@ def clips(source, copies):
 
 
 def measure(loader, task):
-    """Takes whole epochs, or one batch, and looks at each batch. Imports are over when the clock starts."""
+    """Takes whole epochs, and looks at each batch. Imports are over when the clock starts."""
     tell("ready")
     started = time.perf_counter()
     feed, first = loader(task), True
@@ -82,8 +81,6 @@ def measure(loader, task):
             if first:
                 tell("first", seconds=time.perf_counter() - started, frames=frames)
                 first = False
-                if task.first:
-                    return
         tell("epoch", seconds=time.perf_counter() - started, frames=frames)
 
 

@@ -1,34 +1,48 @@
 """Tables out of runs: a row is the median of its rounds."""
 from statistics import median
 
-MODES = {"cold": "cold", "warm": "warm", "quarter": "cache of a quarter, second epoch"}
+MODES = {"cold": "cold", "warm": "from a full cache", "quarter": "cache of a quarter, second epoch"}
 
 
-def text(results, contestants, links):
-    m, runs = results["machine"], results["runs"]
-    parts = [f"{m['cpu']}; contestants on CPU {m['cpus']}, server on CPU {m['server_cpus']}; {m['system']}; vidrec "
-             f"{m['vidrec']}"]
-    parts += [f"{name}: {job['clips']:,} clips, {job['frames']:,} frames, {job['bytes'] / 1e9:.2f} GB of JPEGs, "
-              f"{job['bytes'] / job['frames']:.0f} bytes a frame; peers' shards of {job['shard_bytes'] / 1e6:.0f} MB"
-              for name, job in results["jobs"].items()]
-    for link, (title, _) in links.items():
-        for mode, words in MODES.items():
-            own = [r for r in runs if (r["job"], r["link"], r["mode"]) == ("videos", link, mode)]
-            if own:
-                parts.append(f"### {title}: {words}\n\n"
-                             + table(own, contestants, local_speeds(runs, link)))
-    first = [r for r in runs if r["job"] == "million"]
-    if first:
-        clips = results["jobs"]["million"]["clips"]
-        parts.append(f"### The first batch of {clips:,} clips, 50 ms of latency\n\n" + first_table(first, contestants))
+def text(results, contestants):
+    m, job, runs = results["machine"], results["job"], results["runs"]
+    parts = [f"{m['cpu']}; contestants on CPU {m['cpus']}, server on CPU {m['server_cpus']}; {m['system']}; vidrec {m['vidrec']}",
+             f"{job['clips']:,} clips, {job['frames']:,} frames, {job['bytes'] / 1e9:.2f} GB of JPEGs, "
+             f"{job['bytes'] / job['frames']:.0f} bytes a frame; peers' shards of {job['shard_bytes'] / 1e6:.0f} MB"]
+    for mode, words in MODES.items():
+        if own := [r for r in runs if r["mode"] == mode]:
+            parts.append(f"### {words}\n\n" + table(own, contestants, local_speeds(runs)))
     return "\n\n".join([*parts, versions(runs)])
 
 
-def local_speeds(runs, link):
+def rows_of_results(results, contestants):
+    """Columns and rows, as benches/results has them. A cell of a run that failed says why."""
+    local, rows = local_speeds(results["runs"]), []
+    for c in contestants:
+        if c.key in local:
+            continue
+        of = {mode: [r for r in results["runs"] if (r["contestant"], r["mode"]) == (c.key, mode)] for mode in MODES}
+        if not of["cold"]:
+            continue
+        speeds = [round(median(r["frames_per_second"] for r in own)) if own else None for own in of.values()]
+        first, memory = (median(r[key] for r in of["cold"]) for key in ("first_batch_seconds", "memory"))
+        values = [round(local[c.local]) if c.local in local else None, *speeds, round(first, 1), round(memory / 1e9, 1)]
+        rows.append({"name": c.name, "values": values, "notes": [None, *(note(c, mode, of[mode], results) for mode in MODES), None, None]})
+    return ["local files", *MODES.values(), "first batch, cold", "memory"], rows
+
+
+def note(c, mode, own, results):
+    if own:
+        beyond = mode == "quarter" and median(r["disk"] for r in own) > 0.3 * results["job"]["bytes"]
+        return "with a cache beyond its limit" if beyond else None
+    return next((f["why"].splitlines()[0][:40] for f in results["failed"] if (f["contestant"], f["mode"]) == (c.key, mode)), None)
+
+
+def local_speeds(runs):
     """Of those who read files on this machine, by key."""
     found = {}
     for r in runs:
-        if r["contestant"].endswith("-local") and r["link"] == link:
+        if r["contestant"].endswith("-local"):
             found.setdefault(r["contestant"], []).append(r["frames_per_second"])
     return {key: median(speeds) for key, speeds in found.items()}
 
@@ -44,17 +58,6 @@ def table(runs, contestants, local):
             f"{100 * median(speeds) / local[c.local]:.0f} %" if c.local in local else "",
             f"{middle(lambda r: r['first_batch_seconds']):.2f}", f"{middle(lambda r: r['bytes'] / r['frames']):.0f}",
             f"{middle(lambda r: 1000 * r['requests'] / r['frames']):.2f}", *used(own)))
-    return "\n".join(lines)
-
-
-def first_table(runs, contestants):
-    lines = ["| | workers | first batch, s (least–most) | MB until then | requests | memory, MB | of it no files, MB "
-             "| disk, MB |", "|---|---|---|---|---|---|---|---|"]
-    for c, own in rows(runs, contestants):
-        times = sorted(r["first_batch_seconds"] for r in own)
-        lines.append(row(
-            c.name, own[0]["workers"], f"{median(times):.2f} ({times[0]:.2f}–{times[-1]:.2f})",
-            f"{median(r['bytes'] for r in own) / 1e6:.2f}", f"{median(r['requests'] for r in own):.0f}", *used(own)))
     return "\n".join(lines)
 
 

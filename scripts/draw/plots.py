@@ -5,6 +5,7 @@
     scripts/draw/plots.py --check   says which are not as they would be drawn; the status is then 1
 """
 import math
+from dataclasses import replace
 
 from results import as_text, load, main_value
 from svg import COLORS, WIDE, Drawing, both, width_of
@@ -86,8 +87,7 @@ def bars(width, title, results, columns=None, names=None, label_width=190, less=
         if any(len(wrapped(names.get(row.name, row.name), label_width - 8, 12)) > 2 for row in results.rows):
             label_width, pitch = 0, ROW + 16
     room = (width - label_width) / across
-    cores = "one core" if results.cores == 1 else f"{results.cores} cores"
-    drawing = Drawing(width, 0, f"{title}: {results.processor}, {cores}", f"{results.data}. {results.command}".rstrip(". ") + ".")
+    drawing = Drawing(width, 0, f"{title}: {results.machine}", f"{results.data}. {results.command}".rstrip(". ") + ".")
     begin = 0
     for band in (columns[at:at + across] for at in range(0, len(columns), across)):
         heads = [wrapped(results.columns[c], room - 12, bold=True) for c in band]
@@ -101,12 +101,21 @@ def bars(width, title, results, columns=None, names=None, label_width=190, less=
             drawing.text(x, begin + 12 + 15 * len(head), unit, class_="small quiet")
             column_of_bars(drawing, results, column, x, room, top, pitch)
         begin = top + pitch * len(results.rows) - (pitch - ROW) + 16
-    drawing.size = width, begin - 12
+    measured_on(drawing, begin, results)
     return drawing
 
 
+def measured_on(drawing, y, results):
+    """The last line of a plot."""
+    drawing.text(0, y, f"measured on {results.machine}, {results.date}", class_="small quiet")
+    drawing.size = drawing.size[0], y + 4
+
+
 def loaders(width):
-    return bars(width, "Frames per second of loaders", load("loaders-zen4"), names={
+    """Without contestants that cannot do all workloads, and with one row for vidrec."""
+    results = load("loaders")
+    rows = tuple(row for row in results.rows if None not in row.values and row.name != "vidrec, one thread")
+    return bars(width, "Frames per second of loaders", replace(results, rows=rows), names={
         "libjpeg-turbo alone: whole frames to RGB, nothing else": "bare decode: libjpeg-turbo",
         "best Python by hand: mmap, simplejpeg, OpenCV, threads": "best Python by hand",
         "MXNet ImageRecordIter (crops each frame by itself)": "MXNet, a crop per frame",
@@ -117,46 +126,17 @@ def loaders(width):
 
 
 def lengths(width):
-    return bars(width, "Clips of 8 to 64 frames with captions", load("lengths-zen5"), label_width=265, less=(2,))
+    return bars(width, "Clips of 8 to 64 frames with captions", load("lengths"), label_width=265, less=(2,))
 
 
 def remote(width):
-    return bars(width, "Training from a server with 50 ms of latency", load("remote-zen5"), columns=[1, 2, 3, 4], label_width=186,
+    return bars(width, "Training from a server with 50 ms of latency", load("remote"), columns=[1, 2, 3, 4], label_width=186,
                 less=(4,))
 
 
 def packing(width):
-    return bars(width, "Videos packed per second", load("packing-zen4"), names={
-        "decord and simplejpeg, two processes": "decord, simplejpeg", "PyAV and simplejpeg, two processes": "PyAV, simplejpeg",
-        "TorchCodec and simplejpeg, two processes": "TorchCodec, simplejpeg",
-        "the ffmpeg program, two at a time": "the ffmpeg program",
+    return bars(width, "Videos packed per second", load("packing"), names={
         "decoding alone, of the packets that the frames need": "decoding alone"}, label_width=160)
-
-
-def robots(width):
-    """Two benchmarks side by side, each with contestants of its own; in a narrow drawing below each other."""
-    given = [load("windows-zen4"), load("mix-zen4")]
-    room, names = min(WIDE / 2, width), 136 if width == WIDE else 118
-    drawing = Drawing(width, 0, "Samples per second with tracks and in mixes",
-                      f"{given[0].processor}, {given[0].cores} cores. "
-                      + "; ".join(f"{each.title}: {each.data}" for each in given) + ".")
-    left = begin = bottom = 0
-    for n, results in enumerate(given):
-        drawing.text(left, begin + 12, ["windows of 8 frames, 2 cameras", "a mix of three data sets"][n], class_="small bold")
-        drawing.text(left, begin + 27, "samples/s: median (least–most)", class_="small quiet")
-        values = [row.values[0] for row in results.rows]
-        scale = (room - names - 142) / max(value[0] for value in values)
-        for i, (row, (median, least, most)) in enumerate(zip(results.rows, values)):
-            x, y, kind = left + names, begin + 34 + ROW * i, kind_of(results, row.name)
-            drawing.text(left, y + BAR - 3, row.name.removesuffix(" 0.13"), font_size=12,
-                         class_="bold" if kind == "ours" else None)
-            bar(drawing, x, y, median * scale, kind, f"{row.name}: {as_text(median)} samples/s, {least} to {as_text(most)}")
-            spread = f"{as_text(median)} ({as_text(least)}–{as_text(most)})"
-            drawing.text(x + median * scale + 4, y + BAR - 3, spread, font_size=12, class_="bold" if kind == "ours" else None)
-        bottom = max(bottom, begin + 34 + ROW * len(values))
-        left, begin = (room, 0) if width == WIDE else (0, bottom + 10)
-    drawing.size = width, bottom
-    return drawing
 
 
 # How each way to encode is drawn: its color and its dashes.
@@ -176,7 +156,7 @@ def density(width):
     results = load("density")
     ways = {way: curve_of(results, way) for way in WAYS if curve_of(results, way)}
     room, height = min(WIDE / 2, width), 220
-    drawing = Drawing(width, 0, f"{results.title}: {results.processor}", f"{results.data}.")
+    drawing = Drawing(width, 0, results.title, f"{results.data}.")
     for i, way in enumerate(ways):
         color, dashes = WAYS[way]
         drawing.line((0, 18 * i + 10), (30, 18 * i + 10), class_=None, stroke=COLORS[color], stroke_width=2.5, stroke_dasharray=dashes)
@@ -217,7 +197,7 @@ def scores(drawing, ways, value_at, named, place):
 
 
 PLOTS = {name: both(plot) for name, plot in {
-    "speed-loaders": loaders, "speed-remote": remote, "speed-lengths": lengths, "speed-packing": packing, "speed-robots": robots,
+    "speed-loaders": loaders, "speed-remote": remote, "speed-lengths": lengths, "speed-packing": packing,
     "density": density,
 }.items()}
 

@@ -6,32 +6,29 @@
     scripts/draw/quality.py sizes NAME VIDEOS...    packs videos at each quality and short side
     scripts/draw/quality.py disk NAME VIDEOS...     packs videos with default options, and computes how large known data sets become
     scripts/draw/quality.py batches NAME VIDEOS...  packs videos at each quality, and compares a loader's batches; needs vidrec for Python
-    scripts/draw/quality.py speed NAME VIDEOS...    packs videos at each short side, and measures what a frame costs the loader
+    scripts/draw/quality.py videos NAME VIDEOS...   packs few, some and all frames of videos, beside their bytes
 
-Each writes benches/results/NAME.json ("picture" and "chroma": quality-picture.json, quality-chroma.json). Needs NumPy and Pillow. VIDREC_PROGRAM names the
-program; without it, it is the one on PATH.
+Each writes benches/results/NAME.json ("picture" and "chroma": quality-picture.json, quality-chroma.json), whose figures other work
+on the machine does not change. Needs NumPy and Pillow. VIDREC_PROGRAM names the program; without it, it is the one on PATH.
 """
 import argparse
-import datetime
 import io
-import json
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import quantiles
 
 import numpy
 from PIL import Image, ImageDraw, ImageFont
-from results import FOLDER, ROOT
+from results import FOLDER, ROOT, write
 from scene import arm, scene, streets
 
 sys.path.insert(0, str(ROOT / "format-spec"))
 import reader  # noqa: E402
 
 PROGRAM = os.environ.get("VIDREC_PROGRAM", "vidrec")
-PLAIN = ("--effort", 0)  # libjpeg-turbo, whose qualities everybody knows
 QUALITIES = (75, 80, 85, 90, 95)
 SHORT_SIDES = (128, 224, 256, 320)
 # Known data sets: clips, hours of all clips together, frames per second, and the size of frames of short side 256 or less.
@@ -48,8 +45,8 @@ CHROMA = ROOT / "docs/pictures/chroma.webp"
 SIMULATED = {"robot": (arm, (224, 110, 300, 190)), "streets": (streets, (60, 70, 136, 150))}
 # Of the picture: what is cut out, how much it is enlarged, how many stand in a row, and the height of a caption.
 PART, ZOOM, COLUMNS, CAPTION = (148, 92, 224, 172), 3, 3, 24
-# What the loader does where its cost is measured.
-JOBS = {"random crop to 224, f32": ("--size", 224), "random crop to 112, f32": ("--size", 112)}
+# What `videos` packs.
+AMOUNTS = {"vidrec pack: 8 frames of each": (), "vidrec pack --fps 8": ("--fps", 8), "vidrec pack --all": ("--all",)}
 
 
 def run(*arguments):
@@ -87,7 +84,7 @@ def packed_scene(folder):
     (folder / "frames/scene").mkdir(parents=True)
     original.save(folder / "frames/scene/0.png")
     for quality in QUALITIES:
-        run("pack", folder / "frames", "-o", folder / str(quality), "--frames", 1, "--size", "original", "--quality", quality, *PLAIN)
+        run("pack", folder / "frames", "-o", folder / str(quality), "--frames", 1, "--size", "original", "--quality", quality)
     return original, {quality: next(jpegs(folder / str(quality))) for quality in QUALITIES}
 
 
@@ -125,8 +122,8 @@ def picture(_):
         original, packed = packed_scene(Path(folder))
     rows = picture_rows(original, packed)
     draw(original, packed, rows).save(PICTURE, lossless=True, quality=100, method=6)
-    write("quality-picture", "What quality costs: a generated picture of 384x256", "scripts/draw/quality.py picture",
-          "one generated picture; PSNR of RGB against the picture before packing", "bytes, dB", ["bytes", "PSNR in dB"], rows)
+    save("quality-picture", "What quality costs: a generated picture of 384x256", "scripts/draw/quality.py picture",
+         "one generated picture; PSNR of RGB against the picture before packing", "bytes, dB", ["bytes", "PSNR in dB"], rows)
 
 
 def simulated(folder):
@@ -152,9 +149,9 @@ def chroma(_):
     with tempfile.TemporaryDirectory() as folder:
         cells, rows = simulated(Path(folder))
     sheet_of(cells).save(CHROMA, lossless=True, quality=100, method=6)
-    write("quality-chroma", "What color at half the resolution costs: generated pictures of 384x256", "scripts/draw/quality.py chroma",
-          "two generated pictures at quality 90: vidrec's (4:2:0, --effort 1) and libjpeg-turbo's in 4:4:4; PSNR against the picture before packing",
-          "bytes, dB", ["bytes", "PSNR of luma in dB", "PSNR of RGB in dB"], rows)
+    save("quality-chroma", "What color at half the resolution costs: generated pictures of 384x256", "scripts/draw/quality.py chroma",
+         "two generated pictures at quality 90: vidrec's (4:2:0, --effort 1) and libjpeg-turbo's in 4:4:4; PSNR against the picture before packing",
+         "bytes, dB", ["bytes", "PSNR of luma in dB", "PSNR of RGB in dB"], rows)
 
 
 def sizes(options):
@@ -163,15 +160,20 @@ def sizes(options):
     for side in options.sides:
         with tempfile.TemporaryDirectory() as folder:
             for quality in (*QUALITIES, 100):
-                run("pack", *options.videos, "-o", f"{folder}/{quality}", "--size", side, "--quality", quality, *PLAIN)
+                run("pack", *options.videos, "-o", f"{folder}/{quality}", "--size", side, "--quality", quality)
             best = [pixels(jpeg) for jpeg in jpegs(f"{folder}/100")]
             for row in rows:
                 dataset = f"{folder}/{row['name']}"
                 pairs = zip(map(pixels, jpegs(dataset)), best)
                 row["values"].append([round(mean_bytes(dataset) / 1000, 1), round(psnr(pairs), 1)])
-    write(options.name, "Size and PSNR of packed frames", f"scripts/draw/quality.py sizes {options.name} VIDEOS...",
-          f"8 frames of each of {options.kind}; PSNR of RGB against quality 100 at the same size", "kB a frame, dB",
-          [f"short side {side}" for side in options.sides], rows)
+    save(options.name, "Size and PSNR of packed frames", f"scripts/draw/quality.py sizes {options.name} VIDEOS...",
+         f"8 frames of each of {options.kind}; PSNR of RGB against quality 100 at the same size", "kB a frame, dB",
+         [f"short side {side}" for side in options.sides], rows)
+
+
+def rounded(value):
+    """To two digits, as a whole number if there are no more."""
+    return float(f"{value:.1f}") if value < 10 else int(float(f"{value:.2g}"))
 
 
 def disk(options):
@@ -184,19 +186,19 @@ def disk(options):
     for name, (count, hours, rate, pixels_of) in DATASETS.items():
         frame = mean * pixels_of
         rows.append({"name": name, "values": [count, round(hours), round(frame / 1000, 1),
-                                              *(float(f"{n * frame / 1e9:.2g}") for n in (8 * count, hours * 3600, hours * 3600 * rate))]})
+                                              *(rounded(n * frame / 1e9) for n in (8 * count, hours * 3600, hours * 3600 * rate))]})
     low, _, high = (round(each, 2) for each in quantiles(pixel))
-    write(options.name, "How much disk known data sets take", f"scripts/draw/quality.py disk {options.name} VIDEOS...",
-          f"{options.kind} with default options: {mean:.2f} bytes a pixel, {low} to {high} in the middle half", "GB",
-          ["clips", "hours", "kB a frame", "8 frames a clip", "1 frame a second", "all frames"], rows)
+    save(options.name, "How much disk known data sets take", f"scripts/draw/quality.py disk {options.name} VIDEOS...",
+         f"{options.kind} with default options: {mean:.2f} bytes a pixel, {low} to {high} in the middle half", "GB",
+         ["clips", "hours", "kB a frame", "8 frames a clip", "1 frame a second", "all frames"], rows)
 
 
 def batches(options):
-    """Mean difference in levels, and PSNR, of what a loader gives at each quality, against quality 100."""
+    """PSNR of what a loader gives at each quality, against quality 100."""
     import vidrec
 
-    crops = {"RandomResizedCrop(224)": vidrec.RandomResizedCrop(224), "CenterCrop(224)": vidrec.CenterCrop(224),
-             "RandomResizedCrop(112)": vidrec.RandomResizedCrop(112)}
+    crops = {"random crop to 224": vidrec.RandomResizedCrop(224), "center crop of 224": vidrec.CenterCrop(224),
+             "random crop to 112": vidrec.RandomResizedCrop(112)}
     with tempfile.TemporaryDirectory() as folder:
         for quality in (*QUALITIES, 100):
             run("pack", *options.videos, "-o", f"{folder}/{quality}", "--size", 256, "--quality", quality)
@@ -208,50 +210,29 @@ def batches(options):
         rows = [{"name": f"{quality}", "values": [round(mean_bytes(f"{folder}/{quality}") / 1000, 1)]} for quality in QUALITIES]
         for row in rows:
             for crop in crops.values():
-                found = [(numpy.abs(a - b).mean(), numpy.square(a - b, dtype=numpy.int32).mean(), len(a))
-                         for a, b in zip(loaded(100, crop), loaded(row["name"], crop))]
-                levels, squares = (numpy.average([each[i] for each in found], weights=[each[2] for each in found]) for i in (0, 1))
-                row["values"].append([round(float(levels), 2), round(float(10 * numpy.log10(255**2 / squares)), 1)])
-    write(options.name, "What batches keep of the frames", f"scripts/draw/quality.py batches {options.name} VIDEOS...",
-          f"8 frames of each of {options.kind}, short side 256, --effort 1; batches of bytes against those of quality 100",
-          "kB a frame; levels of 255, dB", ["kB a frame", *crops], rows)
+                found = [(numpy.square(a - b, dtype=numpy.int32).mean(), len(a)) for a, b in zip(loaded(100, crop), loaded(row["name"], crop))]
+                squares = numpy.average([square for square, _ in found], weights=[count for _, count in found])
+                row["values"].append(round(float(10 * numpy.log10(255**2 / squares)), 1))
+    save(options.name, "What batches keep of the frames", f"scripts/draw/quality.py batches {options.name} VIDEOS...",
+         f"8 frames of each of {options.kind}, short side 256, --effort 1; batches of bytes against those of quality 100",
+         "kB a frame, dB", ["kB a frame", *crops], rows)
 
 
-def speed(options):
-    """CPU milliseconds a frame of one thread, at each short side: medians of interleaved runs."""
-    with tempfile.TemporaryDirectory() as folder:
-        for side in SHORT_SIDES:
-            run("pack", *options.videos, "-o", f"{folder}/{side}", "--size", side, *PLAIN)
-        cost = {(side, job): [] for side in SHORT_SIDES for job in JOBS}
-        for _ in range(options.rounds):
-            for (side, job), seen in cost.items():
-                arguments = ("--threads", 1, "--batch", 4, "--seconds", 1, "--json", *JOBS[job])
-                seen.append(json.loads(run("bench", f"{folder}/{side}", *arguments))["cpu_seconds_per_1000_frames"])
-    medians = {side: [round(median(cost[side, job]), 3) for job in JOBS] for side in SHORT_SIDES}
-    rows = [{"name": f"short side {side}", "values": values} for side, values in medians.items()]
-    write(options.name, "What a frame costs the loader", f"scripts/draw/quality.py speed {options.name} VIDEOS...",
-          f"8 frames of each of {options.kind}, quality 90; one thread, medians of {options.rounds} interleaved runs of 1 s",
-          "CPU ms a frame", list(JOBS), rows)
+def videos(options):
+    """Megabytes of videos and of packs of them, and their ratio."""
+    size = sum(Path(video).stat().st_size for video in options.videos)
+    rows = [{"name": "the videos", "values": [None, round(size / 1e6, 1), 1]}]
+    for name, words in AMOUNTS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            run("pack", *options.videos, "-o", folder, *words)
+            lengths = [frame.length for clip in reader.open_dataset(folder).clips for frame in clip.frames]
+        rows.append({"name": name, "values": [len(lengths), round(sum(lengths) / 1e6, 1), round(sum(lengths) / size, 1)]})
+    save(options.name, "Bytes of videos and of packed frames", f"scripts/draw/quality.py videos {options.name} VIDEOS...",
+         f"{options.kind} with default options", "MB", ["frames", "MB", "of the videos"], rows)
 
 
-def write(name, title, command, data, unit, columns, rows):
-    head = {"title": title, "processor": processor(), "cores": os.cpu_count(), "date": f"{datetime.date.today()}",
-            "command": command, "data": data, "unit": unit, "better": "less", "columns": columns}
-    lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
-    table = ",\n".join("    " + json.dumps(row) for row in rows)
-    (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(lines) + ',\n  "rows": [\n' + table + "\n  ]\n}\n")
-
-
-def processor():
-    """Its name, and of AMD's servers the generation, which the name does not say: Linux has family and model."""
-    try:
-        facts = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines())
-    except OSError:
-        return "unknown"
-    facts = {key.strip(): value.strip() for key, value in facts.items()}
-    family, model = int(facts.get("cpu family", 0)), int(facts.get("model", 0))
-    zen = {25: 3 if model < 16 else 4, 26: 5}.get(family)
-    return f"{facts.get('model name', 'unknown').split(' 9')[0]} (Zen {zen})" if zen else facts.get("model name", "unknown")
+def save(name, title, command, data, unit, columns, rows):
+    write(FOLDER / f"{name}.json", title, columns, rows, command=command, data=data, unit=unit, better="less")
 
 
 def main():
@@ -259,13 +240,12 @@ def main():
     commands = parser.add_subparsers(required=True)
     commands.add_parser("picture").set_defaults(do=picture)
     commands.add_parser("chroma").set_defaults(do=chroma)
-    for do in (sizes, disk, batches, speed):
+    for do in (sizes, disk, batches, videos):
         command = commands.add_parser(do.__name__)
         command.add_argument("name")
         command.add_argument("videos", nargs="+")
         command.add_argument("--kind", default="some videos", help="what the videos are, for the report")
         command.add_argument("--sides", type=lambda text: tuple(map(int, text.split(","))), default=SHORT_SIDES)
-        command.add_argument("--rounds", type=int, default=5)
         command.set_defaults(do=do)
     options = parser.parse_args()
     options.do(options)

@@ -1,65 +1,38 @@
-"""Figures of benchmarks live in benches/results: tables in documents have the same, and plots are drawn from them.
-
-A table below `<!-- results: NAME -->` shows benches/results/NAME.json: its rows, and the columns that it names.
-"""
-import re
-from pathlib import Path
-
+"""Figures of benchmarks live in benches/results: tables in documents have the same, and plots are drawn from them."""
 import results
-
-ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted(p for pattern in ("*.md", "python/*.md", "benches/**/README.md", "docs/**/*.md") for p in ROOT.glob(pattern))
-MARKER = re.compile(r"<!-- results: (\S+) -->\s*$")
+import tables
 
 
-def plain(cell):
-    """The words of a cell, without links, emphasis and code."""
-    return re.sub(r"[*`]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell)).strip()
+def test_documents_have_the_figures_of_the_results():
+    assert [*tables.stale()] == [], "run scripts/draw/tables.py"
 
 
-def numbers(text):
-    found = re.findall(r"(?<![\w.])[-−]?\d[\d,]*(?:\.\d+)?", text)
-    return [float(n.replace(",", "").replace("−", "-")) for n in found]
+OLD = """On <!-- processor: n -->?<!-- -->
+
+<!-- results: n -->
+| | y | x | z |
+|---|---|---|---|
+| **b, c** (d) | | **9 s** | 7, not finished |
+| `a` | 1 | 2 | 1 s |
+
+| a | 5 |
+|---|---|
+"""
+NEW = """On <!-- processor: n -->P<!-- -->
+
+<!-- results: n -->
+| | y | x | z |
+|---|---|---|---|
+| **b, c** (d) | | **0.5 s** | 7 |
+| `a` | 3 (2–4) | 1,500 | not finished |
+
+| a | 5 |
+|---|---|
+"""
 
 
-def tables(text):
-    """Each table: the results that it is marked with, its heads, and its rows of cells."""
-    marker, table = None, []
-    for line in [*text.splitlines(), ""]:
-        line = line.strip()
-        if line.startswith("|"):
-            table.append([plain(cell) for cell in line.strip("|").split("|")])
-            continue
-        if len(table) > 2:
-            yield marker, table[0], table[2:]
-        if table or line:
-            found = MARKER.match(line)
-            marker, table = found and found[1], []
-
-
-def expected(row, column):
-    """The numbers that a cell has."""
-    value = row.values[column]
-    values = value if isinstance(value, tuple) else () if value is None else (value,)
-    return [*map(float, values), *numbers(row.notes[column] or "")]
-
-
-def differences(shown, heads, rows):
-    """What a marked table has that the results do not say."""
-    by_name, wrong = {row.name: row for row in shown.rows}, []
-    columns = [shown.columns.index(head) if head in shown.columns else None for head in heads[1:]]
-    if None in columns:
-        return [f"no columns {[h for h, c in zip(heads[1:], columns) if c is None]}"]
-    for name, *cells in rows:
-        if name not in by_name:
-            wrong.append(f"no row {name!r}")
-            continue
-        for column, cell in zip(columns, cells):
-            if numbers(cell) != expected(by_name[name], column):
-                wrong.append(f"{name}, {shown.columns[column]}: {cell!r} instead of {expected(by_name[name], column)}")
-    return wrong
-
-
-def test_tables_have_the_figures_of_the_results():
-    marked = (table for document in DOCUMENTS for table in tables(document.read_text(encoding="utf-8")) if table[0])
-    assert [wrong for marker, heads, rows in marked for wrong in differences(results.load(marker), heads, rows)] == []
+def test_a_table_gets_the_figures_of_its_results(monkeypatch):
+    rows = [{"name": "a", "values": [1500, [3, 2, 4], None], "notes": [None, None, "not finished"]}, {"name": "b, c", "values": [0.5, None, 7]}]
+    head = {"title": "", "processor": "P", "cores": 1, "command": "", "date": "", "data": "", "unit": "", "better": "more"}
+    monkeypatch.setattr(tables, "load", lambda name: results.parse({**head, "columns": ["x", "y", "z"], "rows": rows}))
+    assert tables.updated(OLD) == NEW

@@ -2,7 +2,7 @@
 # Warp compiles these functions, and its types are not those of Python.
 """Reads and writes of arrays of one dimension, without the negative indexes and the strides of Warp's own.
 
-That takes a quarter of the instructions. Kernels that are compiled to check bounds (Warp's mode "debug") check them here, too.
+That takes far fewer instructions. Kernels that are compiled to check bounds (Warp's mode "debug") check them here, too.
 """
 
 import warp as wp

@@ -266,7 +266,7 @@ class Maker:
         return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
 
     def _run(self, kernel: Any, dim: Tuple[int, ...], inputs: List[Any]) -> None:
-        """Launches a kernel. What is packed for a launch is kept, because packing takes five times as long as a launch."""
+        """Launches a kernel. What is packed for a launch is kept, because packing takes longer than a launch."""
         if 0 in dim:
             return
         known = self._launches.get(kernel.key)

@@ -57,9 +57,8 @@ impl Encoder {
     }
 
     /// Sets the amount of work for each picture. 0, the default, is libjpeg-turbo. 1 makes files a fifth smaller
-    /// at the same PSNR, and takes two to three times as long. It uses quantizers of our own, coefficients chosen
-    /// by their cost, and Huffman tables that the pictures of a clip share. Call [`start_clip`](Self::start_clip)
-    /// before each clip.
+    /// at the same PSNR, and takes longer. It uses quantizers of our own, coefficients chosen by their cost, and
+    /// Huffman tables that the pictures of a clip share. Call [`start_clip`](Self::start_clip) before each clip.
     ///
     /// # Errors
     ///

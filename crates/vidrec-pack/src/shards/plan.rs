@@ -425,8 +425,7 @@ pub(super) struct PlannedJob {
 /// About how many bytes a shard has.
 const STORED_BYTES: u64 = 256_000_000;
 
-/// About how many bytes of compressed video are decoded for a shard at most. Two cores decode some 17 MB a second of
-/// clips, of videos of ten seconds and of HD, so this takes them three quarters of a minute.
+/// About how many bytes of compressed video are decoded for a shard at most, which takes two cores about a minute.
 const VIDEO_BYTES: u64 = 768_000_000;
 
 /// The cost of opening a video and storing its frames, in bytes of compressed video.

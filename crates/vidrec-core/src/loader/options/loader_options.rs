@@ -58,9 +58,8 @@ pub struct LoaderOptions {
     #[serde(deserialize_with = "short::<OneOrTwo, _, _>")]
     pub crop: Crop,
     /// How many times larger than the picture, at least, a frame is decoded if the JPEG decoder could reduce it by 2, 4 or 8.
-    /// Reducing in the decoder is faster and less exact. Default 1.125, so that 256 pixels become 112 by way of 128. Against
-    /// the exact resize of the full decode, a gap of 1 reaches at least 46 dB (by 2), 43 dB (by 4) and 38 dB (by 8). A gap
-    /// of 2, as in Pillow's `thumbnail`, reaches 53 and 47 dB. A large gap turns it off.
+    /// Reducing in the decoder is faster and less exact. Default 1.125, so that 256 pixels become 112 by way of 128. A gap
+    /// of 2, as in Pillow's `thumbnail`, is closer to the exact resize of the full decode. A large gap turns it off.
     pub reducing_gap: f64,
     /// The probability that a clip is mirrored, left to right. Default 0.
     pub flip: f32,

@@ -40,7 +40,7 @@ pub(crate) struct Quantization([i16; 64]);
 /// side.
 ///
 /// A row is one load of 32 bytes. Without the alignment, a row could cross cache lines, which made a whole loader
-/// 6% slower.
+/// slower.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 pub(crate) struct Factors(pub [[i16; 16]; 8]);

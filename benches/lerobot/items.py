@@ -1,10 +1,12 @@
-"""Samples a second of LeRobot's own reader, of Lance's and of vidrec's, in turns, on a made data set of PushT's or DROID's shape.
+#!/usr/bin/env python3
+"""Samples a second of LeRobot's own reader, of Lance's and of vidrec's, in turns, on made data sets of the shapes of PushT and of DROID.
 
-    lerobot_items.py FOLDER pusht|droid WORKERS [TURNS] [URL]
+    python3.12 -m venv target/lerobot && target/lerobot/bin/pip install -r benches/lerobot/requirements.txt VIDREC.whl
+    target/lerobot/bin/python benches/lerobot/items.py FOLDER [--turns 5] [--json FILE]
 
-The first run makes the data set in FOLDER. With URL, vidrec reads `URL/NAME-vidrec`. Needs lerobot, torchcodec, lerobot-lancedb
-and vidrec.
+The first run makes the data sets in FOLDER. FILE gets the medians, as benches/results has them.
 """
+import argparse
 import os
 import shutil
 import statistics
@@ -12,6 +14,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts/draw"))
+from results import called, write  # noqa: E402
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 import numpy as np
@@ -25,6 +30,8 @@ DROID = [f"observation.images.{name}" for name in ("exterior_1_left", "exterior_
 # Cameras, height, width, frames a second, numbers of a state and of an action, episodes and their frames.
 SHAPES = {"pusht": (["observation.image"], 96, 96, 10, 2, 2, 40, 120), "droid": (DROID, 180, 320, 15, 8, 7, 12, 250)}
 BATCH, BATCHES = 32, 24
+COLUMNS = {("pusht", 0): "PushT", ("droid", 0): "DROID", ("pusht", 2): "PushT, two workers", ("droid", 2): "DROID, two workers"}
+NAMES = {"vidrec": "vidrec", "Lance": "Lance", "LeRobot": "LeRobot with torchcodec"}
 
 
 def make(root, name):
@@ -51,7 +58,7 @@ def make(root, name):
     subprocess.run([Path(sys.executable).with_name("lerobot-lance-convert"), "--root", root, "--out", f"{root}-lance"], check=True)
 
 
-def opened(root, name, url):
+def opened(root, name):
     from lerobot_lancedb import LanceDBDataset
 
     fps = SHAPES[name][3]
@@ -62,7 +69,7 @@ def opened(root, name, url):
     return {
         "LeRobot": LeRobotDataset(f"me/{name}", root=root, video_backend="torchcodec", **how),
         "Lance": LanceDBDataset(f"me/{name}", root=f"{root}-lance", **how),
-        "vidrec": vidrec.lerobot.LeRobotDataset(f"me/{name}", root=f"{url}/{name}-vidrec" if url else f"{root}-vidrec", **how),
+        "vidrec": vidrec.lerobot.LeRobotDataset(f"me/{name}", root=f"{root}-vidrec", **how),
     }
 
 
@@ -80,18 +87,34 @@ def rate(kind, dataset, workers, seed):
     return BATCH * BATCHES / (time.perf_counter() - begun)
 
 
-def main():
-    folder, name, workers, turns, url = (*sys.argv[1:], *["5", ""][len(sys.argv) - 4 :])
-    root = Path(folder) / name
+def measured(folder, name, workers, turns):
+    """Samples a second of each reader: medians of the turns."""
+    root = folder / name
     if not Path(f"{root}-lance").exists():
         for made in (root, f"{root}-vidrec"):
             shutil.rmtree(made, ignore_errors=True)
         make(root, name)
-    datasets = opened(root, name, url)
-    found = [{kind: rate(kind, dataset, int(workers), turn) for kind, dataset in datasets.items()} for turn in range(int(turns))]
-    for kind in datasets:
-        rates, ratio = [turn[kind] for turn in found], statistics.median(turn["vidrec"] / turn[kind] for turn in found)
-        print(f"{name}, {workers} workers, {kind}: {statistics.median(rates):.0f} samples/s ({min(rates):.0f}–{max(rates):.0f}); vidrec {ratio:.2f} times")
+    found = {kind: [] for kind in NAMES}
+    datasets = opened(root, name)
+    for turn in range(turns):
+        for kind, rates in found.items():
+            rates.append(rate(kind, datasets[kind], workers, turn))
+    for kind, rates in found.items():
+        print(f"{name}, {workers} workers, {kind}: {statistics.median(rates):.0f} samples/s ({min(rates):.0f}–{max(rates):.0f})", flush=True)
+    return {kind: round(statistics.median(rates)) for kind, rates in found.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    given = parser.parse_args()
+    columns = [measured(given.folder, *job, given.turns) for job in COLUMNS]
+    if given.json:
+        rows = [{"name": NAMES[kind], "values": [column[kind] for column in columns]} for kind in NAMES]
+        data = f"made data sets, shuffled batches of {BATCH}; medians of {given.turns} runs in turn"
+        write(given.json, "Items of LeRobot", list(COLUMNS.values()), rows, data=data, command=called("FOLDER"), unit="samples/s")
 
 
 if __name__ == "__main__":
