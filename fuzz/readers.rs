@@ -25,10 +25,8 @@ pub const ALL: &[(&str, fn(&[u8]))] = &[
     ("npz", |bytes| values("a.npz", bytes)),
     ("csv", |bytes| values("a.csv", bytes)),
     ("json", |bytes| values("a.json", bytes)),
-    ("import_gulp", importers::gulp),
     ("import_mxnet", importers::mxnet),
     ("import_frames", importers::frames),
-    ("import_texts", importers::texts),
     ("decoded_heads", decoded::decoded_heads),
     ("answers", remote::answers),
 ];

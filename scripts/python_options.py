@@ -16,7 +16,6 @@ TARGET = ROOT / "python/vidrec/_recipe.py"
 FORMS = {
     "frames": "FrameChoice",
     "size": "FrameSize",
-    "quality": "Quality",
     "root": "Path",
     "classes": "Path",
     "track": "Union[str, Sequence[str]]",
@@ -29,7 +28,7 @@ from __future__ import annotations
 from typing import Literal, Optional, Sequence, TypedDict, Union
 
 from ._storage import Path
-from .packing import FrameChoice, FrameSize, Quality
+from .packing import FrameChoice, FrameSize
 
 
 class RecipeOptions(TypedDict, total=False):

@@ -26,7 +26,7 @@ deny       full   6.0 0.1  licenses, sources and duplicates of the dependencies,
 exhaustive full   6.0 6.0  every command, killed and out of space at many steps; all cases of the slow tests
 frameworks full  17.0 8.0  Python with the frameworks of others, type checkers, and the model of a GPU; Rust with candle and burn
 servers    full   3.0 0.8  Azure, GCS, web servers and their faults
-interop    full   8.0 0.8  other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, MosaicML Streaming, LeRobot
+interop    full   8.0 0.8  other projects' readers and writers: MXNet, DALI, WebDataset, MosaicML Streaming, LeRobot
 site       full   8.0 6.0  every page of the documentation runs, its links lead somewhere, a browser opens it
 cluster    full   5.0 3.0  packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it
 crates     full   8.0 8.0  each crate builds from its package, and with the oldest Rust

@@ -59,7 +59,7 @@
 //! # Features
 //!
 //! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program, pages, checks, imports and exports. A training
-//! machine needs none of them: `vidrec = { version = "0.1", default-features = false }`.
+//! machine needs none of them: `vidrec = { version = "1", default-features = false }`.
 //!
 //! # Crates
 //!
@@ -152,7 +152,7 @@ pub mod edit {
 /// An [`Encoder`](jpeg::Encoder) writes an ordinary baseline JPEG whose restart markers cut the picture into tiles. A
 /// reader that wants a crop decodes only the tiles that it touches.
 pub mod jpeg {
-    pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, QualityTarget, RgbPicture, Subsampling};
+    pub use vidrec_jpeg::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
     #[doc(hidden)]
     pub use vidrec_jpeg::{Retiled, Retiler};
 }
@@ -178,8 +178,8 @@ pub mod pack {
     };
     pub use vidrec_pack::{
         Failure, FrameChoice, FrameOptions, IfExists, InputOptions, LimitOptions, MaxFailures, PackOptions, PackReport,
-        PictureOptions, Quality, Resources, RunOptions, SegmentClock, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming,
-        Warning, pack, serve,
+        PictureOptions, Resources, RunOptions, SegmentClock, TimeUnit, TrackClock, TrackSpec, TrackSpecTiming, Warning,
+        pack, serve,
     };
 }
 

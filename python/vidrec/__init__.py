@@ -55,7 +55,7 @@ from .memory import DecodedCache, Prefetch
 from .mixing import Mix, Source, mix
 from .orders import Blocks, Homes, Shuffled, Weighted
 from .own_options import Camera
-from .packing import Every, Fps, Psnr, Ssim
+from .packing import Every, Fps
 from .parts import pack_part, plan, plan_status, publish
 from .reports import report
 from .stored_track import Track
@@ -98,7 +98,6 @@ __all__ = [
     "Normalize",
     "PackWarning",
     "Prefetch",
-    "Psnr",
     "Random",
     "RandomCrop",
     "RandomResizedCrop",
@@ -107,7 +106,6 @@ __all__ = [
     "Shuffled",
     "SmartResize",
     "Source",
-    "Ssim",
     "ThreeCrop",
     "TokenBudget",
     "Track",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Optional, Sequence, TypedDict, Union
 
 from ._storage import Path
-from .packing import FrameChoice, FrameSize, Quality
+from .packing import FrameChoice, FrameSize
 
 
 class RecipeOptions(TypedDict, total=False):
@@ -69,10 +69,7 @@ class RecipeOptions(TypedDict, total=False):
         The number of frames of a folder of frames that make a second. Default: unknown, and nothing can be
         chosen by time
     quality : default 90
-        JPEG quality, 1 to 100; or a target such as psnr:40 or ssim:0.98; or original. With a target, each frame
-        has the lowest quality at which it is this near to what was decoded and scaled, both of luma, PSNR in
-        dB; packing takes longer. original keeps the JPEGs of folders of frames byte for byte, at their own
-        size.
+        JPEG quality, 1 to 100.
     reduce_depth : default False
         Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits.
         Without it, such a video fails.
@@ -134,7 +131,7 @@ class RecipeOptions(TypedDict, total=False):
     outside: Optional[bool]
     path_column: Optional[str]
     picture_fps: Union[float, str, None]
-    quality: Optional[Quality]
+    quality: Optional[int]
     reduce_depth: Optional[bool]
     root: Optional[Path]
     sample: Optional[str]

@@ -39,7 +39,8 @@ def check(
     only : sequence of str, optional
         Look for these kinds only: ``"black"``, ``"uniform"`` (one brightness), ``"dark"``, ``"blown-out"``, ``"frozen"``,
         ``"repeated-frames"``, ``"scene-cut"``, ``"near-duplicate"``, ``"leak"``, ``"label-conflict"``, ``"corrupt"``,
-        ``"substituted"`` (the packer noted faults of the video), ``"failed"`` (videos that were not packed).
+        ``"substituted"`` (the packer noted faults of the video), ``"rounded-times"`` (a version before 1.0.0 packed at a rate
+        by times that containers rounded), ``"failed"`` (videos that were not packed).
     skip : sequence of str, optional
         Do not look for these kinds.
     distance : int, optional

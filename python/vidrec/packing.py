@@ -1,9 +1,9 @@
-"""Values of options of a pack: how many frames of a video, and how well they are stored.
+"""Values of options of a pack: how many frames of a video.
 
 Examples
 --------
->>> str(vidrec.Fps(29.97)), str(vidrec.Psnr(40))
-('fps:29.97', 'psnr:40')
+>>> str(vidrec.Fps(29.97)), str(vidrec.Every(3))
+('fps:29.97', 'every:3')
 """
 
 from __future__ import annotations
@@ -38,38 +38,6 @@ class Every:
         return f"every:{self.step}"
 
 
-@dataclass(frozen=True)
-class Psnr:
-    """The lowest JPEG quality at which the luma of a frame has this PSNR: ``quality`` of :func:`vidrec.pack`.
-
-    Parameters
-    ----------
-    decibels : float
-        From 20 to 60.
-    """
-
-    decibels: float
-
-    def __str__(self) -> str:
-        return f"psnr:{_number(self.decibels)}"
-
-
-@dataclass(frozen=True)
-class Ssim:
-    """The lowest JPEG quality at which the luma of a frame has this SSIM: ``quality`` of :func:`vidrec.pack`.
-
-    Parameters
-    ----------
-    similarity : float
-        From 0.5 to 0.999.
-    """
-
-    similarity: float
-
-    def __str__(self) -> str:
-        return f"ssim:{_number(self.similarity)}"
-
-
 def _number(value: Union[float, str]) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
@@ -78,7 +46,5 @@ def _number(value: Union[float, str]) -> str:
 FrameChoice = Union[int, Literal["all", "keyframes"], Fps, Every, str]
 #: Pixels of the shorter side, (height, width), ``"original"``, or ``"256:enlarge"``.
 FrameSize = Union[int, Tuple[int, int], str]
-#: JPEG quality, a target, or ``"original"``.
-Quality = Union[int, Psnr, Ssim, Literal["original"], str]
 
-__all__ = ["Every", "Fps", "FrameChoice", "FrameSize", "Psnr", "Quality", "Ssim"]
+__all__ = ["Every", "Fps", "FrameChoice", "FrameSize"]

@@ -301,7 +301,7 @@ def pack(
         As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed.
     **options
         Which frames, how they are stored, and how inputs are read: those of :class:`vidrec.RecipeOptions`, such as
-        ``frames=vidrec.Fps(8)``, ``size=128``, ``quality=vidrec.Psnr(40)`` and ``label_column="class"``.
+        ``frames=vidrec.Fps(8)``, ``size=128``, ``quality=85`` and ``label_column="class"``.
 
     Returns
     -------

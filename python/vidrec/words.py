@@ -49,6 +49,7 @@ FindingKind = Literal[
     "label-conflict",
     "corrupt",
     "substituted",
+    "rounded-times",
     "failed",
 ]
 """What a check finds: ``only`` and ``skip`` of :func:`vidrec.check`."""

@@ -18,7 +18,8 @@ use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, clip_list, local, outp
 /// Kinds of findings: black, uniform (one brightness), dark, blown-out; frozen (all frames show the same),
 /// repeated-frames (many in a row do), scene-cut; near-duplicate (clips that show nearly the same), leak (the same, in
 /// different data sets), label-conflict (the same, with different labels); corrupt (a checksum does not match, or a frame
-/// does not decode), substituted (the packer noted faults of the video), failed (videos that were not packed).
+/// does not decode), substituted (the packer noted faults of the video), rounded-times (a version before 1.0.0 packed at a
+/// rate by times that containers rounded), failed (videos that were not packed).
 #[derive(clap::Args)]
 pub struct Args {
     /// The data sets.

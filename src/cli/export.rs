@@ -7,7 +7,7 @@ use clap::Subcommand;
 use crate::cli::arguments::{ClipRange, ordinals};
 use crate::cli::output::{bytes, count, printable};
 use crate::cli::{Outcome, ProgressArgs, Run, StorageArgs, output};
-use crate::interop::{frames, metadata, mxnet};
+use crate::interop::{frames, mxnet};
 
 /// Write a data set in another project's format. JPEGs are written as they are stored, byte for byte.
 ///
@@ -34,18 +34,13 @@ enum Format {
         #[arg(long, value_name = "RANGES", value_delimiter = ',')]
         clips: Vec<ClipRange>,
     },
-    /// The metadata of clips as a table: .csv, or .jsonl with an object on each line.
-    Metadata {
-        #[command(flatten)]
-        to: DestinationArgs,
-    },
 }
 
 #[derive(clap::Args)]
 struct DestinationArgs {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to write; for a table, the file.
+    /// The folder to write.
     #[arg(short, long)]
     output: PathBuf,
     /// Print the report as JSON.
@@ -58,13 +53,12 @@ struct DestinationArgs {
 }
 
 pub fn run(args: &Args) -> Run {
-    let (Format::Mxnet { to } | Format::Frames { to, .. } | Format::Metadata { to }) = &args.format;
+    let (Format::Mxnet { to } | Format::Frames { to, .. }) = &args.format;
     let (set, out, progress) = (to.storage.open(&to.dataset)?, &to.output, &mut to.progress.of("clips"));
     let report = match &args.format {
         Format::Mxnet { .. } => mxnet::export(&set, out, progress),
         Format::Frames { clips, .. } if clips.is_empty() => frames::export(&set, 0..set.len(), out, progress),
         Format::Frames { clips, .. } => frames::export(&set, ordinals(clips, set.len())?, out, progress),
-        Format::Metadata { .. } => metadata::export(&set, out, progress),
     }?;
     let path = out.display();
     if !report.tracks_left_out.is_empty() {

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use crate::cli::output::{bytes, count, line};
 use crate::cli::{Outcome, ProgressArgs, RemoteStorageArgs, Run, output};
 use crate::interop::mxnet::MxnetOptions;
-use crate::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, texts};
+use crate::interop::{ImportOptions, ImportReport, frames, mxnet};
 
 /// Import a data set of another project. JPEGs are stored as they are, byte for byte.
 ///
@@ -43,15 +43,6 @@ enum Format {
         #[command(flatten)]
         import: ImportArgs,
     },
-    /// Import a folder of GulpIO chunks (data_0.gulp, meta_0.gmeta).
-    Gulp {
-        /// The folder.
-        folder: PathBuf,
-        #[command(flatten)]
-        pictures: PictureArgs,
-        #[command(flatten)]
-        import: ImportArgs,
-    },
     /// Import folders of images: one clip per folder. If there are several folder levels, the first is the class.
     Frames {
         /// The folder that contains the folders.
@@ -61,15 +52,6 @@ enum Format {
         outside: bool,
         #[command(flatten)]
         pictures: PictureArgs,
-        #[command(flatten)]
-        import: ImportArgs,
-    },
-    /// Import texts: one clip without frames per line of JSON. Every key of a line becomes an attribute of the clip, except label,
-    /// a whole number or the name of a class.
-    Texts {
-        /// Files of JSON lines, in order.
-        #[arg(required = true)]
-        file: Vec<PathBuf>,
         #[command(flatten)]
         import: ImportArgs,
     },
@@ -153,15 +135,9 @@ pub fn run(args: &Args) -> Run {
             let mxnet = MxnetOptions { frames_per_clip: *frames_per_clip, ignore_ids: *ignore_ids };
             import.run(pictures.options(), |out, o, progress| mxnet::import(file, out, o, &mxnet, progress))
         }
-        Format::Gulp { folder, pictures, import } => {
-            import.run(pictures.options(), |out, o, progress| gulp::import(folder, out, o, progress))
-        }
         Format::Frames { folder, outside, pictures, import } => {
             let options = ImportOptions { outside: *outside, ..pictures.options() };
             import.run(options, |out, o, progress| frames::import(folder, out, o, progress))
-        }
-        Format::Texts { file, import } => {
-            import.run(ImportOptions::default(), |out, o, progress| texts::import(file, out, o, progress))
         }
         Format::Lerobot { .. } => Err("LeRobot, WebDataset and MDS data sets are imported by the Python package: see \
              vidrec.convert.from_lerobot, from_webdataset and from_mds"

@@ -9,9 +9,10 @@ use crate::cli::{Outcome, ProgressArgs, Run, output};
 
 /// Save the intact clips of a damaged data set as a new one, and list exactly what is lost.
 ///
-/// vidrec rebuilds a lost or damaged index or dataset.json from the record files and what survives of the old one. The
-/// damaged data set does not change. Without --output, vidrec only lists what can be saved. The attribute "repair" of
-/// a saved clip says what of it is lost, or that no checksum proves it. The exit status is 3 if anything is lost.
+/// A clip is intact if everything that the index says of it and all its frames match their checksums. A shard whose index is
+/// damaged is lost as a whole; dataset.json can be missing. A clip whose tracks are damaged is saved without them. The
+/// damaged data set does not change. Without --output, vidrec only lists what can be saved. The exit status is 3 if
+/// anything is lost.
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder of the damaged data set.
@@ -53,8 +54,11 @@ fn render(r: &RepairReport) -> String {
 
 fn line(what: &str, damaged: &DamagedClip) -> String {
     let DamagedClip { shard, clip, clips, source, what: how } = damaged;
-    let clips = if *clips == 1 { format!("clip {clip}") } else { format!("clips {clip} to {}", clip + clips - 1) };
+    let clips = match clips {
+        0 => String::new(),
+        1 => format!(", clip {clip}"),
+        _ => format!(", clips {clip} to {}", clip + clips - 1),
+    };
     let source = if source.is_empty() { String::new() } else { format!(" ({})", printable(source)) };
-    let how = how.as_str().map_or_else(|| how.to_string(), str::to_owned);
-    format!("{what}: {}, {clips}{source}: {}\n", printable(shard), printable(&how))
+    format!("{what}: {}{clips}{source}: {}\n", printable(shard), printable(how))
 }

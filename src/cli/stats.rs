@@ -34,7 +34,6 @@ fn render(s: &Stats) -> String {
     }
     text += &line(s.short_clips, "clip", "whose video had fewer frames than requested");
     text += &line(s.repeated_frames, "frame", "repeated in such clips");
-    text += &line(s.repaired_clips, "clip", "saved by a repair without some of their metadata");
     s.distributions.iter().for_each(|found| text += &distribution(found));
     // The classes with the most clips first; classes with equal numbers in order of label.
     let mut classes: Vec<&ClassStats> = s.classes.iter().collect();

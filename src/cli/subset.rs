@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-
-use crate::edit::{self, Change, Changes, Key, Selection};
+use crate::edit::{self, Change, Changes, Selection};
 use crate::{Dataset, JsonObject};
 
 use crate::cli::Run;
@@ -20,14 +18,13 @@ use crate::cli::table::{self, Row};
 /// changes that are given. JPEGs are copied byte for byte, and their checksums compared.
 ///
 /// A FILE names clips in one of these ways: on each line a source, or `#12 a/b.mp4`, a clip's number counted from 0 and its
-/// source, as `vidrec check --list` writes; a .csv, .tsv or .jsonl table with a column clip or source, such as
-/// `vidrec export metadata` writes; or a .json file with what `vidrec verify --json` printed.
+/// source, as `vidrec check --list` writes; a .csv, .tsv or .jsonl table with a column clip or source;
+/// or a .json file with what `vidrec verify --json` printed.
 ///
 /// A TABLE is a .csv or .tsv file with a header line, or a .jsonl file with an object on each line. Column source or column
 /// clip (a number, counted from 0) says which clips a line is for; with both, they must agree. Column label has their new
 /// label, a number or a class name; all other columns are attributes. An empty cell changes nothing. Names that are new to
-/// the data set get the next labels. Of a table that `vidrec export metadata` wrote, change the columns label, class and
-/// attributes; its columns of facts, such as frames and width, are ignored.
+/// the data set get the next labels.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -78,60 +75,11 @@ fn read_changes(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {
     Ok(changes)
 }
 
-/// Columns that say which clip a row is for, and what its label is.
-const WHICH: [&str; 2] = ["clip", "label"];
-/// Columns of `export metadata` that state facts of a clip.
-const FACTS: [&str; 7] = ["frames", "width", "height", "short", "first_seconds", "last_seconds", "bytes"];
-/// Its other columns.
-const CHANGEABLE: [&str; 2] = ["class", "attributes"];
-
 fn change(row: &Row, set: &Dataset) -> Result<Change, String> {
-    let (key, source_column) = (clip_list::key(row, set)?, row.source_column());
-    let is_taken = |name: &str, taken: &[&str]| taken.iter().any(|known| name.eq_ignore_ascii_case(known));
-    let others = row.cells().filter(|(name, _)| !is_taken(name, &WHICH) && !is_taken(name, &[source_column]));
-    if let Key::Clip(clip) = key
-        && FACTS.iter().chain(&CHANGEABLE).all(|column| row.has(column))
-    {
-        let mut attributes = attributes(row)?;
-        let others = others.filter(|(name, _)| !is_taken(name, &FACTS) && !is_taken(name, &CHANGEABLE));
-        attributes.extend(others.map(|(name, value)| (name.to_owned(), value.clone())));
-        let attributes = JsonObject::of(attributes).map_err(|e| e.to_string())?;
-        return Ok(Change { key, label: changed_label(row, set, clip)?, attributes });
-    }
-    let attributes = JsonObject::of(others.collect::<BTreeMap<_, _>>()).map_err(|e| e.to_string())?;
+    let key = clip_list::key(row, set)?;
+    let is_other =
+        |name: &str| !["clip", "label", row.source_column()].iter().any(|known| name.eq_ignore_ascii_case(known));
+    let attributes: BTreeMap<_, _> = row.cells().filter(|(name, _)| is_other(name)).collect();
+    let attributes = JsonObject::of(attributes).map_err(|e| e.to_string())?;
     Ok(Change { key, label: row.text("label"), attributes })
-}
-
-/// The column "attributes" of `export metadata`: an object, or its JSON.
-fn attributes(row: &Row) -> Result<Map<String, Value>, String> {
-    let wrong = |what: String| format!("column \"attributes\": {what}");
-    match row.cell("attributes") {
-        None => Ok(Map::new()),
-        Some(Value::Object(attributes)) => Ok(attributes.clone()),
-        Some(Value::String(json)) => serde_json::from_str(json).map_err(|e| wrong(format!("not a JSON object: {e}"))),
-        Some(other) => Err(wrong(format!("not a JSON object: {other}"))),
-    }
-}
-
-/// The new label of a row of `export metadata`, which has the label's number and its class: whichever was changed.
-fn changed_label(row: &Row, set: &Dataset, clip: u64) -> Result<Option<String>, String> {
-    let now = set.clip(clip).map_err(|e| e.to_string())?;
-    let (label_now, class_now) = (now.label().map(|label| label.to_string()), now.class().map_err(|e| e.to_string())?);
-    let number = row.text("label").filter(|label| Some(label) != label_now.as_ref());
-    let class = row.text("class").filter(|class| *class != class_now);
-    let Some(number) = number else { return Ok(class) };
-    // By its name, because other rows may have names that are new, which do not go together with numbers.
-    let label = match number.parse::<usize>().ok().and_then(|label| set.classes().get(label)) {
-        Some(name) => name.clone(),
-        None if set.classes().is_empty() => number,
-        None => {
-            return Err(format!("column \"label\": there is no class {number:?}; column \"class\" takes new names"));
-        }
-    };
-    match class {
-        Some(class) if class != label => {
-            Err(format!("columns \"label\" and \"class\" disagree: {label:?} and {class:?}; change only one of them"))
-        }
-        _ => Ok(Some(label)),
-    }
 }

@@ -18,7 +18,7 @@ pub struct Row {
 
 impl Row {
     /// Whether there is such a column, even if its cell is empty. Case does not matter.
-    pub fn has(&self, column: &str) -> bool {
+    fn has(&self, column: &str) -> bool {
         self.cells.iter().any(|(name, _)| name.eq_ignore_ascii_case(column))
     }
 

@@ -3,15 +3,11 @@
 //! | format | import | export | kept by an export and an import |
 //! | --- | --- | --- | --- |
 //! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
-//! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | | |
-//! | texts, as JSON lines: [`texts`] | one clip without frames per line | | |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
-//! | tables: [`metadata`] | | CSV, JSON lines | |
 //!
 //! The Python package has WebDataset, MDS and LeRobot: `vidrec.convert`.
 //!
-//! "Everything" is without tracks: tables list their names and types, and [`ExportReport::tracks_left_out`] names those that
-//! are not exported.
+//! "Everything" is without tracks: [`ExportReport::tracks_left_out`] names them.
 //!
 //! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
 //! export writes a folder that appears under its name only when it is complete.
@@ -42,10 +38,7 @@
 //! ```
 
 pub mod frames;
-pub mod gulp;
-pub mod metadata;
 pub mod mxnet;
 mod sink;
-pub mod texts;
 
 pub use sink::{ExportReport, ImportOptions, ImportReport, SkippedClip};

@@ -41,8 +41,6 @@ pub struct Stats {
     pub short_clips: u64,
     /// Frames that repeat an earlier frame of their clip.
     pub repeated_frames: u64,
-    /// Clips that `vidrec repair` saved without some of their metadata.
-    pub repaired_clips: u64,
     /// JPEG bytes that an epoch over all frames of all clips reads.
     pub epoch_bytes: u64,
     /// Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known.
@@ -226,7 +224,6 @@ impl Survey {
     }
 
     fn attributes(&mut self, attributes: JsonObject) {
-        self.stats.repaired_clips += u64::from(attributes.0.contains_key("repair"));
         for (name, value) in attributes.0 {
             if name == "video" {
                 self.video(&value);

@@ -384,6 +384,59 @@ fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
     assert!(String::from_utf8(place.run("check set --only blue", 2).stderr).unwrap().contains("blown-out"));
 }
 
+/// Writes clips of a video of 30 frames a second, given as the frames of each, and the ticks of a second.
+fn at_a_rate(place: &Place, name: &str, tool: &str, settings: Value, clips: &[(&[u32], u32)]) {
+    let mut options = WriterOptions::default();
+    options.meta.tool = tool.into();
+    options.meta.settings = JsonObject::of(&settings).unwrap();
+    let mut writer = Writer::create(place.at(name), options).unwrap();
+    let jpeg = picture(SMALL, |x, _| 255.0 * x);
+    for (frames, ticks) in clips {
+        let pts = |i: u32| i64::from((i * ticks * 2 + 30) / 60);
+        let frame = |&i: &u32| FrameData { jpeg: &jpeg, pts: pts(i), source_index: Some(i) };
+        let (width, height) = SMALL.size;
+        let source = format!("{ticks}.video");
+        let info = ClipInfo { width, height, source, time_base: (1, *ticks), ..ClipInfo::default() };
+        writer.append(&info, &frames.iter().map(frame).collect::<Vec<_>>()).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// What older versions packed of Matroska is found, and nothing that is right: not what they packed of MP4, at no rate, or of
+/// Matroska where no frame met a tick, nor what newer versions pack.
+#[test]
+fn frames_that_older_versions_chose_by_rounded_times_are_found() {
+    let place = Place::new();
+    let (wrong, right) = ([0, 1, 1, 3, 4, 4, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]);
+    let clips: &[(&[u32], u32)] = &[(&right, 1000), (&wrong, 1000), (&right, 15_360), (&[0, 1, 4, 6, 7], 1000)];
+    let (own, half) = (&clips[..3], &clips[3..]);
+    at_a_rate(&place, "old", "vidrec 0.1.0", json!({"frames": "fps:30"}), own);
+    at_a_rate(&place, "half", "vidrec 0.9.12", json!({"sample": "fps:15", "max_frames": 6}), half);
+    at_a_rate(&place, "thinned", "vidrec 0.1.0", json!({"frames": "fps:4", "max_frames": 5}), half);
+    at_a_rate(&place, "cut", "vidrec 0.1.0", json!({"frames": "fps:30", "max_frames": 8, "cut": true}), &own[..1]);
+    at_a_rate(&place, "new", "vidrec 1.0.0", json!({"frames": "fps:30"}), own);
+    at_a_rate(&place, "newer", "vidrec 1.10.0", json!({"frames": "fps:15"}), half);
+    at_a_rate(&place, "all", "vidrec 0.1.0", json!({"frames": "all"}), own);
+    at_a_rate(&place, "other", "somebody 0.1", json!({"frames": "fps:30"}), own);
+    place.run("merge old new -o merged", 0);
+    let sets = "check old half thinned cut new newer all other merged --only rounded-times";
+    let report = place.json(sets, 3);
+    let found: Vec<_> = report["findings"].as_array().unwrap().iter().map(|finding| finding["clips"].clone()).collect();
+    let places = |clips: &Value| {
+        clips.as_array().unwrap().iter().map(|clip| (clip["set"].as_u64(), clip["clip"].as_u64())).collect::<Vec<_>>()
+    };
+    let (one, two) = (|set, clip| (Some(set), Some(clip)), found.iter().map(places).collect::<Vec<_>>());
+    // Nothing says which clips of a merged data set are of which version.
+    assert_eq!(two, [vec![one(0, 1)], vec![one(1, 0)], vec![one(2, 0)], vec![one(8, 1), one(8, 4)]], "{report}");
+    assert_eq!((&report["frames"], &report["findings"][0]["value"]), (&json!(0), &json!(1.0)));
+    let text = place.text(sets, 3);
+    let said = "rounded-times: 4 findings\n  old clip 1 1000.video: frames are missing, others are repeated: vidrec 0.1.0 packed at 30 frames/s";
+    assert!(text.contains(said), "{text}");
+    place.run("check old --only rounded-times --list again.txt", 3);
+    assert_eq!(fs::read_to_string(place.at("again.txt")).unwrap(), "#1 1000.video\n");
+    assert!(place.text("check new all", 3).contains("frozen"), "and no rounded times");
+}
+
 #[test]
 fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     let place = Place::new();

@@ -74,7 +74,6 @@ fn texts_of_a_data_set_are_shown_and_not_obeyed() {
         "subset set -o relabeled --changes list.csv",
         "subset set -o resharded --shards 2",
         "export frames set -o exported",
-        "export metadata set -o table.csv",
         "bench set batch_size=1 --seconds 0.1",
     ] {
         let run = vidrec(dir, &line.split(' ').collect::<Vec<_>>());

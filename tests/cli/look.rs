@@ -108,8 +108,9 @@ fn a_file_where_a_folder_is_needed_is_named_as_one() {
 #[test]
 fn a_clip_of_a_text_has_no_size() {
     let place = Place::new();
-    fs::write(place.at("a.jsonl"), "{\"caption\": \"a man juggles\"}\n").unwrap();
-    place.run("import texts a.jsonl -o set", 0);
+    let mut writer = Writer::create(place.at("set"), WriterOptions::default()).unwrap();
+    writer.append(&ClipInfo { source: "a.txt".into(), ..ClipInfo::default() }, &[]).unwrap();
+    writer.finish().unwrap();
     let text = place.text("view set -o sheet.png", 0);
-    assert_eq!(text, "0 no label · no frames · a.jsonl:1\ndrew 0 frames of 1 clip to sheet.png\n");
+    assert_eq!(text, "0 no label · no frames · a.txt\ndrew 0 frames of 1 clip to sheet.png\n");
 }

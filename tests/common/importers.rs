@@ -35,16 +35,6 @@ fn files<const N: usize>(mut input: &[u8]) -> [&[u8]; N] {
     })
 }
 
-/// A chunk of GulpIO: its table, and its data.
-pub fn gulp(input: &[u8]) {
-    let [meta, data] = files(input);
-    in_folder("meta_0.gmeta", meta, |folder| {
-        fs::write(folder.join("data_0.gulp"), data).unwrap();
-        let out = folder.join("out");
-        check(interop::gulp::import(folder, &out, &options(), &mut vidrec::no_progress), &out);
-    });
-}
-
 /// A record file of MXNet, with its `.idx` and `.lst`.
 pub fn mxnet(input: &[u8]) {
     let [records, index, list] = files(input);
@@ -71,13 +61,5 @@ pub fn frames(input: &[u8]) {
         }
         let out = folder.join("out");
         check(interop::frames::import(folder, &out, &options(), &mut vidrec::no_progress), &out);
-    });
-}
-
-/// Lines of JSON.
-pub fn texts(lines: &[u8]) {
-    in_folder("a.jsonl", lines, |folder| {
-        let (files, out) = ([folder.join("a.jsonl")], folder.join("out"));
-        check(interop::texts::import(&files, &out, &options(), &mut vidrec::no_progress), &out);
     });
 }

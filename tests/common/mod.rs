@@ -8,7 +8,6 @@ pub mod data_set_server;
 pub mod fake_hugging_face_hub;
 pub mod ffmpeg_videos;
 #[cfg(feature = "cli")]
-pub mod gulpio_folder;
 pub mod hostile;
 pub mod names;
 pub mod own_process;

@@ -61,14 +61,8 @@ def stages():
 
 
 def counts():
-    report = between(source("crates/vidrec-pack/src/shards/report.rs"), "frames: clips.iter()", "least_quality,")
+    report = between(source("crates/vidrec-pack/src/shards/report.rs"), "frames: clips.iter()", "notes: whole")
     return set(re.findall(r"^        (\w+)[:,]", report, re.M))
-
-
-def losses():
-    text = source("crates/vidrec-core/src/dataset/repair/salvage.rs")
-    words = " ".join(re.findall(r"losses\.lost\.extend\(.*", text))
-    return {*re.findall(r"pub (\w+):", between(text, "struct Losses {")), *re.findall(r'"(\w+)"', words)} - {"lost"}
 
 
 def findings():
@@ -88,7 +82,6 @@ def shortages():
         (["Exit statuses"], statuses),
         (["Videos that were not packed"], stages),
         (["What was odd about videos that were packed"], counts),
-        (["What a repair could not save"], losses),
         (["What a person should look at"], findings),
         (["When the machine runs out"], shortages),
     ],

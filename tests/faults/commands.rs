@@ -90,24 +90,21 @@ const PACK_OPTIONS: &str = " -o out -n 2 -j 2";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --if-exists replace";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
-const MAKE_SETS: [(&str, &str); 11] = [
+const MAKE_SETS: [(&str, &str); 9] = [
     ("reshard", "subset {in}/a -o out --shards 3"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
     ("merge", "merge {in}/a {in}/b -o out --shards 2"),
     ("relabel", "subset {in}/a --changes {in}/labels.csv -o out"),
     ("repair", "repair {in}/damaged -o out"),
     ("import mxnet", "import mxnet {in}/mxnet/*.rec -o out"),
-    ("import gulp", "import gulp {in}/gulp -o out"),
     ("import frames", "import frames {in}/frames -o out"),
-    ("import texts", "import texts {in}/texts.jsonl -o out"),
     ("fetch", "fetch {url}/a -o out"),
     ("subset of a remote one", "subset {url}/a -o out --class walk --class jump"),
 ];
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--overwrite`.
-const EXPORTS: [(&str, &str); 4] =
-    [("export mxnet", ""), ("export frames", ""), ("export metadata", ""), ("browse", " --threads 1")];
+const EXPORTS: [(&str, &str); 3] = [("export mxnet", ""), ("export frames", ""), ("browse", " --threads 1")];
 
 /// All of them.
 pub fn table(inputs: &Inputs) -> Vec<Row> {

@@ -7,7 +7,6 @@ use std::process::Command;
 use fault_proxy::{Origin, Server};
 use tempfile::TempDir;
 
-use crate::common::gulpio_folder::write_chunk;
 use crate::common::rich::Rich;
 use crate::common::{damage, jpeg};
 use crate::faults::state::copy;
@@ -31,11 +30,6 @@ impl Inputs {
         fs::write(inputs.at("labels.csv"), "source,label\ndir/é0.mp4,swim\ndir/é3.mp4,walk\n").unwrap();
         fs::write(inputs.at("fields.csv"), "clip,caption\n0,a cat\n5,a dog\n").unwrap();
         fs::write(inputs.at("values.jsonl"), "{\"clip\":1,\"force\":[1,2]}\n{\"clip\":4,\"force\":[3]}\n").unwrap();
-        fs::write(inputs.at("texts.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"two\",\"label\":1}\n").unwrap();
-        let frames = |seed: u32| (seed..seed + 3).map(|t| jpeg((32, 16), t)).collect();
-        let videos =
-            [("one", serde_json::json!({"label": "run"}), frames(0)), ("two", serde_json::json!({}), frames(7))];
-        write_chunk(&inputs.at("gulp"), 0, &videos);
         for format in ["mxnet", "frames"] {
             inputs.vidrec(inputs.temp.path(), &format!("export {format} {{in}}/a -o {format}"));
         }

@@ -4,12 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::gulpio_folder::write_chunk;
 use crate::common::names::file;
 use crate::common::rich::{Rich, assert_verifies as assert_whole, clips};
-use crate::common::{sample_data_sets, tree};
-use serde_json::{Value, json};
-use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, gulp, metadata, mxnet, texts};
+use crate::common::sample_data_sets;
+use vidrec::interop::{ExportReport, ImportOptions, ImportReport, frames, mxnet};
 use vidrec::raw::recordio::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
@@ -72,55 +70,6 @@ fn out_and_in_again_gives_the_same_clips() {
     assert_eq!(clips(&at("again")), clips(&set));
     assert_eq!(Dataset::open(at("again")).unwrap().classes(), open.classes());
     assert_whole(&at("again"));
-}
-
-#[test]
-fn chunks_of_gulpio_come_in_and_their_faults_are_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let (folder, out) = (dir.path().join("gulp"), dir.path().join("out"));
-    let frames = |n: u64| (n..n + 3).map(jpeg).collect::<Vec<_>>();
-    write_chunk(&folder, 0, &[("a", json!({"label": "walk", "take": 1}), frames(0)), ("b", json!({}), frames(10))]);
-    write_chunk(&folder, 1, &[("c", json!({"label": "run"}), frames(20)), ("d", json!({"label": 1}), frames(30))]);
-    let import = |salvage| {
-        let options = ImportOptions { salvage, overwrite: true, ..ImportOptions::default() };
-        gulp::import(&folder, &out, &options, &mut no_progress)
-    };
-    import(false).unwrap();
-    let set = Dataset::open(&out).unwrap();
-    assert_eq!(set.classes(), ["run", "walk"]);
-    let clip = |i| set.clip(i).unwrap();
-    let known = |i| (clip(i).source().unwrap(), clip(i).label(), clip(i).attributes_json().unwrap());
-    let expected = [("a", Some(1), r#"{"take":1}"#), ("b", None, ""), ("c", Some(0), ""), ("d", Some(1), "")];
-    for (i, (source, label, attributes)) in (0..).zip(expected) {
-        assert_eq!(known(i), (source.into(), label, attributes.to_owned()));
-    }
-    assert_eq!(clip(3).frame(2).unwrap().jpeg(), jpeg(32));
-    assert_whole(&out);
-    drop(set);
-
-    let (data, meta) = (folder.join("data_1.gulp"), folder.join("meta_1.gmeta"));
-    let whole = [&data, &meta].map(|path| fs::read(path).unwrap());
-    for (path, bytes, words, clips) in [
-        (&meta, &b"{"[..], "not the metadata of a chunk", 2),
-        (&meta, b"", "not the metadata of a chunk", 2),
-        (&meta, b"\xff", "pickled", 2),
-        (&data, &whole[0][..whole[0].len() - 50], "not in the file", 3),
-        (&data, &[0; 20_000], "not a JPEG", 2),
-    ] {
-        fs::write(path, bytes).unwrap();
-        let e = import(false).unwrap_err().to_string();
-        assert!(e.contains(words), "{e}");
-        assert_eq!(import(true).unwrap().clips, clips, "{words}");
-        fs::write(&data, &whole[0]).unwrap();
-        fs::write(&meta, &whole[1]).unwrap();
-    }
-    for path in [&data, &meta] {
-        let kept = fs::read(path).unwrap();
-        fs::remove_file(path).unwrap();
-        assert!(import(false).is_err());
-        assert_eq!(import(true).unwrap().clips, 2);
-        fs::write(path, kept).unwrap();
-    }
 }
 
 #[test]
@@ -268,57 +217,6 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
 }
 
 #[test]
-fn each_line_of_json_is_a_clip_without_frames() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    fs::write(at("a.jsonl"), "{\"text\": \"跳\", \"label\": \"run\"}\n\n  {\"n\": [1, null], \"label\": null}\r\n")
-        .unwrap();
-    fs::write(at("b.jsonl"), "{\"label\":\"jump\"}").unwrap();
-    let (files, options) = ([at("a.jsonl"), at("b.jsonl")], ImportOptions::default());
-    let report = texts::import(&files, &at("texts"), &options, &mut no_progress).unwrap();
-    assert_eq!((report.clips, report.frames), (3, 0));
-    let set = Dataset::open(at("texts")).unwrap();
-    assert_eq!(set.classes(), ["jump", "run"]);
-    let known = |clip: vidrec::Clip<'_>| (clip.label(), clip.source().unwrap(), clip.attributes_json().unwrap());
-    let found: Vec<_> = set.clips().map(|clip| known(clip.unwrap())).collect();
-    let expected = [
-        (Some(1), "a.jsonl:1", r#"{"text":"跳"}"#),
-        (None, "a.jsonl:3", r#"{"n":[1,null]}"#),
-        (Some(0), "b.jsonl:1", ""),
-    ];
-    assert_eq!(found, expected.map(|(label, source, text)| (label, source.to_owned(), text.to_owned())));
-    assert_whole(&at("texts"));
-    texts::import(&files, &at("again"), &options, &mut no_progress).unwrap();
-    assert_eq!(tree(&at("texts")), tree(&at("again")));
-}
-
-#[test]
-fn a_line_that_is_no_text_is_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    let import = |lines: &str, salvage| {
-        fs::write(at("a.jsonl"), lines).unwrap();
-        let options = ImportOptions { salvage, overwrite: true, ..ImportOptions::default() };
-        texts::import(&[at("a.jsonl")], &at("texts"), &options, &mut no_progress)
-    };
-    for (lines, words) in [
-        ("{}\n[1]\n{}", "not a JSON object"),
-        ("{}\n{\"a\": }\n{}", "at character"),
-        ("{\"label\": 3}\n{\"label\": -1}\n{\"label\": 4}", "a whole number"),
-        ("{\"label\": \"run\"}\n{\"label\": 3}\n{}", "the name of a class"),
-    ] {
-        let e = import(lines, false).unwrap_err().to_string();
-        assert!(e.contains("a.jsonl") && e.contains("line 2") && e.contains(words), "{e}");
-        let report = import(lines, true).unwrap();
-        assert_eq!((report.clips, report.left_out.len(), &report.left_out[0].source[..]), (2, 1, "a.jsonl:2"));
-    }
-    assert!(import("\n", false).unwrap_err().to_string().contains("nothing to import"));
-    let long = format!("{{\"text\": \"{}\"}}\n{{}}", "a".repeat(17 << 20));
-    assert!(import(&long, false).unwrap_err().to_string().contains("too long"));
-    assert_eq!(import(&long, true).unwrap().clips, 1);
-}
-
-#[test]
 fn clips_without_frames_are_exported_where_there_is_room_for_them() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
@@ -361,14 +259,4 @@ fn a_format_without_room_for_tracks_says_which_it_leaves_out() {
     {
         assert_eq!(report.tracks_left_out, ["caption", "sound", "state"]);
     }
-    let report = metadata::export(&set, &at("t.jsonl"), &mut no_progress).unwrap();
-    assert!(report.tracks_left_out.is_empty());
-    let text = fs::read_to_string(at("t.jsonl")).unwrap();
-    let clips: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let sound = json!({
-        "name": "sound", "type": "i16", "shape": [], "timing": "rate", "count": 3000, "first_ns": 0,
-        "rate": [10_000, 1],
-    });
-    assert!(clips[1]["tracks"].as_array().unwrap().contains(&sound), "{:#}", clips[1]["tracks"]);
-    assert_eq!([1, 2].map(|clip: usize| clips[clip]["tracks"].as_array().unwrap().len()), [3, 2]);
 }

@@ -1,58 +1,9 @@
-"""WebDataset and FFmpeg on what vidrec writes, vidrec on what GulpIO2 and WebDataset write."""
+"""WebDataset and FFmpeg on what vidrec writes, vidrec on what WebDataset writes."""
 import json
 
 import pytest
 import webdataset
 from conftest import FRAMES, HEIGHT, WIDTH, clips, jpeg, rgb, run
-from gulpio2.fileio import GulpDirectory
-
-
-class TestGulp:
-    def identity(self, picture):
-        return picture
-
-    @pytest.fixture
-    def gulp(self, tmp_path):
-        """What GulpIO2 writes: three chunks of two videos, with names for labels."""
-        folder = tmp_path / "gulp"
-        folder.mkdir()
-        directory = GulpDirectory(str(folder))
-        for c, chunk in enumerate(directory.new_chunks(3)):
-            with chunk.open("wb"):
-                for v in range(2):
-                    number = 9 - 2 * c - v
-                    frames = [rgb(jpeg(10 * number + t)) for t in range(3 + v)]
-                    chunk.append(f"video{number}", {"label": "ab"[v], "take": number}, frames)
-        return folder
-
-    def stored(self, folder):
-        """(id, label, frames), in the order of the files."""
-        chunks = GulpDirectory(str(folder), jpeg_decoder=self.identity)
-        return [(id_, chunk.meta_dict[id_]["meta_data"][0]["label"], chunks[id_][0])
-                for chunk in chunks for id_ in chunk.meta_dict]
-
-    def test_what_gulpio2_writes_comes_in(self, gulp, tmp_path):
-        run("import", "gulp", gulp, "-o", tmp_path / "set")
-        expected = [(id_, "ab".index(name), name, frames) for id_, name, frames in self.stored(gulp)]
-        assert len(expected) == 6
-        assert [(s, label, name, jpegs) for s, label, name, _, jpegs in clips(tmp_path / "set")] == expected
-        assert [attributes for *_, attributes, _ in clips(tmp_path / "set")][:2] == [{"take": 9}, {"take": 8}]
-
-    @pytest.mark.parametrize("damage, words, left", [
-        (lambda g: (g / "meta_1.gmeta").unlink(), "meta_1.gmeta", 4),
-        (lambda g: (g / "meta_1.gmeta").write_text(""), "not the metadata of a chunk", 4),
-        (lambda g: (g / "meta_1.gmeta").write_text('{"video7": {"meta'), "not the metadata of a chunk", 4),
-        (lambda g: (g / "data_1.gulp").unlink(), "data_1.gulp", 4),
-        (lambda g: (g / "data_1.gulp").write_bytes((g / "data_1.gulp").read_bytes()[:-50]), "not in the file", 5),
-        (lambda g: (g / "data_1.gulp").write_bytes(b"\0" * 1000 + (g / "data_1.gulp").read_bytes()), "not a JPEG", 4),
-    ])
-    def test_damage_is_said_and_the_rest_salvaged(self, gulp, tmp_path, damage, words, left):
-        expected = self.stored(gulp)
-        damage(gulp)
-        assert words in run("import", "gulp", gulp, "-o", tmp_path / "set", status=1)
-        run("import", "gulp", gulp, "-o", tmp_path / "set", "--salvage", status=3)
-        found = [(source, jpegs) for source, *_, jpegs in clips(tmp_path / "set")]
-        assert len(found) == left and all(pair in [(i, f) for i, _, f in expected] for pair in found)
 
 
 class TestWebdataset:

@@ -38,8 +38,6 @@ fn changed(reader: &str, import: impl Fn(&[u8])) {
 
 #[test]
 fn any_change_of_another_projects_files_is_imported_or_refused() {
-    changed("import_gulp", exports::gulp);
     changed("import_mxnet", exports::mxnet);
     changed("import_frames", exports::frames);
-    changed("import_texts", exports::texts);
 }

@@ -33,7 +33,7 @@ fn counts_are_those_of_the_clips() {
     assert_eq!(s.epoch_rgb_bytes, 19 * 24 * 16 * 3);
     let sizes = found("Size").bins.iter().map(|b| (b.word.clone().unwrap(), b.clips));
     assert_eq!(sizes.collect::<Vec<_>>(), [("24×16".to_owned(), 10)]);
-    assert_eq!((s.short_clips, s.repeated_frames, s.repaired_clips), (2, 0, 0));
+    assert_eq!((s.short_clips, s.repeated_frames), (2, 0));
     // Clips of one frame last no time; two frames are 5 ticks apart, three 10.
     let (seconds, tick) = (found("Seconds"), 1001.0 / 30_000.0);
     let (of, near) = (seconds.summary.unwrap(), |a: f64, b: f64| (a - b).abs() < 1e-9);

@@ -7,7 +7,7 @@ use vidrec::Dataset;
 
 #[allow(dead_code)]
 #[path = "../../examples/batch_digests.rs"]
-mod batch_digests;
+pub mod batch_digests;
 
 #[test]
 fn batches_are_what_they_have_always_been() {

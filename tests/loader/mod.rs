@@ -2,7 +2,7 @@
 
 mod batches;
 mod cameras;
-mod frozen;
+pub mod frozen;
 mod homes;
 mod into;
 mod io;

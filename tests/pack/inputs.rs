@@ -358,8 +358,6 @@ fn pictures_of_folders_are_clips_of_one_frame() {
     let jpegs = |set: &Dataset, clip| set.clip(clip).unwrap().frame(0).unwrap().jpeg().to_vec();
     assert!(jpegs(&listed, 0) == jpegs(&set, 0) && jpegs(&listed, 1) == jpegs(&set, 3));
 
-    let kept = bench.packed(bench.path("root/cats"), &["--images", "--quality", "original"]);
-    assert_eq!(jpegs(&kept, 1), fs::read(bench.path("root/cats/2.jpg")).unwrap());
     bench.says(2, bench.path("root"), &["--images", "--fps", "2"], &["omit --images"]);
 }
 
@@ -436,28 +434,6 @@ fn an_animated_picture_is_one_picture() {
     let [moving, still] = [0, 1].map(|clip| set.clip(clip).unwrap());
     assert_eq!((moving.frame_count(), still.frame_count()), (1, 1));
     assert_eq!(moving.frame(0).unwrap().jpeg(), still.frame(0).unwrap().jpeg(), "its first frame");
-}
-
-#[test]
-fn jpegs_pass_through_byte_for_byte() {
-    let bench = Room::new();
-    bench.make("root/c/%05d.jpg", "-f lavfi -i testsrc2=s=400x300:r=10:d=0.5 -q:v 3");
-    let set = bench.packed(bench.path("root"), &["--all", "--quality", "original"]);
-    let clip = set.clip(0).unwrap();
-    assert_eq!((clip.frame_count(), clip.width(), clip.height()), (5, 400, 300), "neither scaled nor left out");
-    for (t, frame) in (1..).zip(clip.frames()) {
-        assert_eq!(frame.unwrap().jpeg(), fs::read(bench.path(&format!("root/c/{t:05}.jpg"))).unwrap());
-    }
-    assert_eq!(bench.packed(bench.path("root"), &["--all"]).clip(0).unwrap().height(), 256);
-
-    let whole = fs::read(bench.path("root/c/00002.jpg")).unwrap();
-    bench.write("root/c/00002.jpg", &whole[..whole.len() / 2]);
-    bench.says(1, bench.path("root"), &["--all", "--quality", "original"], &["00002.jpg"]);
-
-    // Orientation 6 in EXIF: shown a quarter turned.
-    let exif = *b"\xff\xe1\x00\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
-    bench.write("root/c/00002.jpg", [&whole[..2], &exif, &whole[2..]].concat());
-    bench.says(1, bench.path("root"), &["--all", "--quality", "original"], &["EXIF"]);
 }
 
 #[test]

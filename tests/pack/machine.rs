@@ -111,7 +111,7 @@ fn pictures_are_read_within_the_same_limits() {
             videos.write(&format!("in/a/{clip:02}/{t}.jpg"), common::jpeg((64, 48), t));
         }
     }
-    let options = ["-j", "8", "-n", "3", "--quality", "original", "--no-isolate"];
+    let options = ["-j", "8", "-n", "3", "--no-isolate"];
     assert!(videos.pack("", "whole", &options).status.success());
     let run = videos.pack("-n 10", "out", &options);
     assert!(run.status.success(), "{}", show(&run));

@@ -6,7 +6,7 @@ use vidrec::{Dataset, Planes};
 
 use crate::common::ffmpeg_videos;
 use crate::common::skip::skip;
-use crate::pack::support::{Room, facts};
+use crate::pack::support::Room;
 
 /// Packs the videos, and gives the data set and how its settings name the frames.
 fn pack(room: &Room, options: &[&str]) -> (Dataset, Value) {
@@ -47,10 +47,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     let reference = jpegs(&plain);
     let report = room.report(0, "videos", &[]);
     assert_eq!(report["measured_frames"], 8, "of the first video: {report}");
-    assert!(report["psnr"].as_f64().unwrap() > 30.0 && report["ssim"].as_f64().unwrap() > 0.9, "{report}");
-    let target = room.report(0, "videos", &["--quality", "psnr:36", "--threads", "2"]);
-    assert_eq!(target["measured_frames"], 24, "of all videos");
-    assert!(target["psnr"].as_f64().unwrap() >= 36.0, "{target}");
+    assert!(report["psnr"].as_f64().unwrap() > 30.0, "{report}");
     for (name, options) in [("all", &["--decode-all"][..]), ("slow", &["--threads", "1", "--memory", "1MiB"])] {
         let (set, other) = pack(&room, options);
         assert_eq!(jpegs(&set), reference, "{name}");
@@ -67,26 +64,6 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     let [small, large] = [&reference, &turbo].map(|all| all.iter().map(|jpeg| jpeg.len()).sum::<usize>());
     // Test patterns have hardly anything that a real video has more of, so they gain little.
     assert!(small < large, "{small} {large}");
-
-    for (target, name) in [("psnr:34", "psnr"), ("ssim:0.9", "ssim")] {
-        let options = ["--quality", target];
-        let (set, other) = pack(&room, &options);
-        assert_eq!(other["quality"], target);
-        let least: f64 = target[5..].parse().unwrap();
-        for clip in set.clips() {
-            let jpeg = facts(&clip.unwrap())["jpeg"].take();
-            assert!(jpeg[name].as_f64().unwrap() >= least - 0.01, "{jpeg}");
-            assert!(jpeg["quality"][0].as_u64() <= jpeg["quality"][1].as_u64(), "{jpeg}");
-        }
-        if name == "psnr" {
-            let (again, _) = pack(&room, &[&options[..], &["--threads", "3"]].concat());
-            assert_eq!(jpegs(&again), jpegs(&set));
-        }
-        // Test patterns are hard to encode, so a low target decides where their quality ends.
-        let bytes = |frames: Vec<Vec<u8>>| frames.iter().map(Vec::len).sum::<usize>();
-        let (lower, _) = pack(&room, &["--quality", "psnr:25"]);
-        assert!(bytes(jpegs(&lower)) < bytes(jpegs(&set)));
-    }
 
     let sizes = |set: &Dataset| -> Vec<(u32, u32)> {
         set.clips().map(|c| c.unwrap()).map(|c| (c.width(), c.height())).collect()

@@ -77,7 +77,7 @@ fn a_wrong_recipe_names_what_is_wrong_and_what_is_near() {
     let place = folder();
     for (text, words) in [
         ("inputs = ['in']\nqualty = 9\n", &["r.toml", "qualty", "quality"][..]),
-        ("inputs = ['in']\nquality = 900\n", &["r.toml", "option quality", "1 to 100"]),
+        ("inputs = ['in']\nquality = 101\n", &["r.toml", "quality 101", "1 to 100"]),
         ("inputs = ['in']\nframes = 'all'\nsample = 'random'\n", &["r.toml", "--sample"]),
         ("inputs = [", &["r.toml", "not valid TOML"]),
         ("inputs = ['in']\nparts = 2\n", &["r.toml", "parts"]),

@@ -238,13 +238,13 @@ def test_damage_in_added_files_is_found_and_the_rest_is_saved(small, tmp_path):
             assert verify_in_python(small)
         path.write_bytes(good[name].replace(b"clip 2", b"clip X").replace(b"w2", b"wX"))
         saved = json.loads(program("repair", small, "-o", tmp_path / name, "--json", status=3).stdout)
-        (lost,) = saved["partly_lost"]
-        assert lost["what"] in ({"tracks": ["text"]}, {"tracks": ["vidrec.attributes"]}) and (lost["source"], saved["saved"]) == ("2.mp4", 6)
+        # The checksum of the ends of so small a file is that of all of it, so it costs all clips their tracks.
+        assert [lost["source"] for lost in saved["partly_lost"]] == [f"{i}.mp4" for i in range(6)] and saved["saved"] == 6
+        assert all(lost["what"].startswith("its tracks: ") for lost in saved["partly_lost"])
         for i, clip in enumerate(vidrec.open(tmp_path / name)):
-            gone = lost["what"]["tracks"] if i == 2 else []
-            assert (clip.track("text") is None) == ("text" in gone) and clip.attributes.get("word") == (None if "vidrec.attributes" in gone else f"w{i}")
-            assert clip.attributes["number"] == i and ("text" in gone or clip.track("text").values == [f"clip {i}"] * len(clip))
+            assert not clip.track_names and clip.attributes == {"number": i, "old": "x"}, (name, i)
         path.write_bytes(good[name])
     (small / "dataset.json").write_bytes(b"{")
-    lost = json.loads(program("repair", small, "-o", tmp_path / "rest", "--json").stdout)
-    assert sum("only dataset.json says" in line for line in lost["damage"]) == 2 and len(vidrec.open(tmp_path / "rest")) == 6
+    lost = json.loads(program("repair", small, "-o", tmp_path / "rest", "--json", status=3).stdout)["lost"]
+    assert [file["shard"] for file in lost] == sorted(added) and all("only dataset.json says" in file["what"] for file in lost)
+    assert len(vidrec.open(tmp_path / "rest")) == 6

@@ -3,11 +3,8 @@ whatever the number of ranks and wherever a run is resumed. ``docs/reference/tog
 import atexit
 import functools
 import itertools
-import json
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -40,9 +37,9 @@ def with_texts(ds):
 def texts_path():
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
-    (folder / "texts.jsonl").write_text("".join(json.dumps({"text": str(i), "episode": f"text {i}"}) + "\n" for i in range(5)))
-    command = [sys.executable, "-m", "vidrec", "import", "texts", folder / "texts.jsonl", "-o", folder / "texts"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    with vidrec.Writer(folder / "texts") as writer:
+        for i in range(5):
+            writer.add([], fields={"text": str(i), "episode": f"text {i}"})
     return folder / "texts"
 
 

@@ -1,4 +1,5 @@
-"""reader.py reads the good vectors as expected, and refuses each bad one by the rule that it breaks, when it must."""
+"""reader.py reads the good vectors and the data sets of all versions as expected, and refuses each bad vector by the rule that it
+breaks, when it must."""
 import json
 from pathlib import Path
 
@@ -21,6 +22,12 @@ def vectors(kind):
     return found
 
 
+def versions():
+    """The data set that each version wrote, and the expected JSON."""
+    folders = sorted((Path(__file__).parents[1] / "corpus/versions").glob("*"))
+    return [pytest.param(folder / "clips", json.loads((folder / "clips.json").read_text("utf-8")), id=folder.name) for folder in folders]
+
+
 def read_all(path):
     """The parse, after every JPEG was read and its CRC-32 compared."""
     dataset = open_dataset(path)
@@ -38,7 +45,7 @@ def rule(function, *arguments):
         return e.rule
 
 
-@pytest.mark.parametrize("path, expected", vectors("good"))
+@pytest.mark.parametrize("path, expected", vectors("good") + versions())
 def test_good_vectors_are_read_as_expected_and_verify(path, expected):
     read = read_all(path)
     for clip, wanted in zip(read["clips"], expected["clips"]):

@@ -54,7 +54,6 @@ fn wrong_locations_and_sources_are_refused_with_what_to_do() {
         ("repair set -o s3://bucket/a", &["local folder", "push"]),
         ("fetch s3://bucket/a -o s3://bucket/b", &["local folder"]),
         ("export mxnet set -o s3://bucket/a", &["local folder"]),
-        ("export metadata set -o s3://bucket/a.csv", &["local folder"]),
     ] {
         let said = store.ends(1, line);
         assert!(words.iter().all(|word| said.contains(word)), "{line}: {said}");

@@ -17,7 +17,7 @@ def options(rng, draws):
         "all": ["--all", "--max-frames", rng.choice([6, 12])],
     }[how]
     given += ["--size", rng.choice(["64", "96x72", "128:enlarge"]), "--shards", rng.choice(["1", "3", "each:2", "60kB"])]
-    given += ["--quality", rng.choice(["75", "90", "psnr:38"]), "--effort", rng.choice([0, 1, 1])]
+    given += ["--quality", rng.choice(["75", "90"]), "--effort", rng.choice([0, 1, 1])]
     return given + rng.choice([[], ["--shuffle-seed", 5], ["--audio", "16000:opus"], ["--decode-all"]])
 
 

@@ -12,7 +12,7 @@ use vidrec::{Dataset, ErrorKind, no_progress};
 use crate::vectors::{json_at, list, names, parse, problems, root};
 
 /// The digest and the name of each file, as `sha256sum` prints them.
-fn digests(folder: &Path) -> Vec<String> {
+pub(super) fn digests(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
     list(folder, &mut files);
     let line = |path: &std::path::PathBuf| {
@@ -31,7 +31,7 @@ fn vectors_and_the_corpus_never_change() {
     let frozen = fs::read_to_string(corpus.join("frozen.sha256")).unwrap();
     let mut now = digests(&root().join("vectors/good"));
     now.extend(digests(&root().join("vectors/bad")));
-    now.extend(digests(&corpus.join("clips")));
+    now.extend(["clips", "versions"].iter().flat_map(|folder| digests(&corpus.join(folder))));
     let gone: Vec<_> = frozen.lines().filter(|line| !now.iter().any(|found| found == line)).collect();
     assert!(gone.is_empty(), "these were promised and are not there as they were:\n{}", gone.join("\n"));
     let new: Vec<_> = now.into_iter().filter(|line| !frozen.lines().any(|known| known == line)).collect();

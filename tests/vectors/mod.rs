@@ -6,6 +6,7 @@
 //! `common::hostile::seal` makes the other checksums of an index right.
 
 mod frozen;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -14,7 +14,7 @@ pub struct Meta {
     /// Class names by label; empty if labels are plain integers or absent.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// The program that wrote the file and its version, such as `vidrec 0.1.0`.
+    /// The program that wrote the file and its version, such as `vidrec 1.0.0`.
     #[serde(default)]
     pub tool: String,
     /// Versions of FFmpeg's libraries; absent if no video was decoded.

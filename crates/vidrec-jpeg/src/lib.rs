@@ -59,7 +59,8 @@ pub use exif::png_or_webp_exif;
 pub use planes::Planes;
 #[doc(hidden)]
 pub use private_copy::between_reads;
-pub use quality::{Measured, MeasuredEncoder, QualityTarget, Scores};
+#[doc(hidden)]
+pub use quality::MeasuredEncoder;
 pub use record_magic::avoid_magic;
 pub use region::{Cut, Parts, Region, Scale, TileGrid};
 pub use region_decoder::{PixelFormat, Pixels, RegionDecoder, changed, make_room};

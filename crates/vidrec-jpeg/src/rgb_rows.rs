@@ -3,6 +3,8 @@
 //! Smooth upsampling and color conversion are libjpeg's own integer arithmetic (jdsample.c, `h2v2_fancy_upsample`;
 //! jdcolor.c, `build_ycc_rgb_table`). They work directly on planes, and only inside the picture.
 
+use bytemuck::{must_cast, must_cast_slice};
+
 use super::region::Region;
 
 /// A part of a decoded picture.
@@ -23,13 +25,13 @@ pub struct RgbRows {
     picture: (u32, u32),
 }
 
-/// Buffers of one row.
+/// Buffers of two rows, an even and an odd one, of blue and red chroma.
 #[derive(Debug, Default)]
 pub struct ChromaLines {
-    /// Chroma of a row, in quarters, with a neighbor at each end.
-    quarters: Vec<i16>,
-    /// Chroma at full size, less 128: blue and red.
-    chroma: [Vec<i16>; 2],
+    /// Chroma in quarters, with a neighbor at each end.
+    quarters: [[Vec<i16>; 2]; 2],
+    /// Chroma at full size, less 128: a number for each two pixels, which compilers store at once.
+    chroma: [[Vec<u32>; 2]; 2],
 }
 
 impl RgbRows {
@@ -45,25 +47,44 @@ impl RgbRows {
         self.crop.with_chroma_neighbors(self.picture)
     }
 
-    /// Makes row `y` of the crop: red, green and blue, in units of 1 / `unit`.
+    /// Makes row `y` of the crop: levels of red, green and blue. Rows must be made in order, from 0.
+    ///
+    /// Chroma is made one and two rows ahead, so that each line is read long after it was written. A load that overlaps
+    /// several recent stores waits until all of them have left the store buffer.
     #[inline(always)]
-    pub fn row(&self, part: &DecodedPart<'_>, y: u32, unit: i32, lines: &mut ChromaLines, to: [&mut [i32]; 3]) {
-        let Region { x, y: top, width, .. } = self.crop;
-        for plane in [1, 2] {
-            self.quarters(part, plane, top + y, &mut lines.quarters);
-            upsample(&lines.quarters, &mut lines.chroma[plane - 1]);
+    pub fn row(&self, part: &DecodedPart<'_>, y: u32, lines: &mut ChromaLines, to: [&mut [u8]; 3]) {
+        if y == 0 {
+            self.quarters(part, 0, lines);
+            self.quarters(part, 1, lines);
+            upsample(0, lines);
         }
+        let Region { x, y: top, width, .. } = self.crop;
         let width = width as usize;
         let at = (top + y - part.origin.1) as usize * part.pitches[0] + (x - part.origin.0) as usize;
-        let chroma = lines.chroma.each_ref().map(|line| &line[(x % 2) as usize..][..width]);
-        to_rgb(&part.planes[0][at..at + width], chroma, to, unit);
+        let chroma = lines.chroma[y as usize % 2].each_ref();
+        let chroma = chroma.map(|line| &must_cast_slice::<_, i16>(line)[(x % 2) as usize..][..width]);
+        to_rgb(&part.planes[0][at..at + width], chroma, to);
+        if y + 1 < self.crop.height {
+            upsample(y + 1, lines);
+            self.quarters(part, y + 2, lines);
+        }
+    }
+
+    /// Makes the quarters of row `y` of the crop, if there is one.
+    #[inline(always)]
+    fn quarters(&self, part: &DecodedPart<'_>, y: u32, lines: &mut ChromaLines) {
+        if y < self.crop.height {
+            for (plane, line) in (1..).zip(&mut lines.quarters[y as usize % 2]) {
+                self.quarters_of_plane(part, plane, self.crop.y + y, line);
+            }
+        }
     }
 
     /// Makes three quarters of the chroma row nearest to row `y` plus one quarter of the next. It reaches from the
     /// sample before the picture's first to the sample after its last. If such a sample does not exist or does not
     /// count, the nearest one is repeated.
     #[inline(always)]
-    fn quarters(&self, part: &DecodedPart<'_>, plane: usize, y: u32, line: &mut Vec<i16>) {
+    fn quarters_of_plane(&self, part: &DecodedPart<'_>, plane: usize, y: u32, line: &mut Vec<i16>) {
         let (columns, rows) = (self.picture.0.div_ceil(2), self.picture.1.div_ceil(2));
         let next = if y.is_multiple_of(2) { (y / 2).saturating_sub(1) } else { (y / 2 + 1).min(rows - 1) };
         let (first, last) = (self.crop.x / 2, (self.crop.x + self.crop.width - 1) / 2);
@@ -73,7 +94,8 @@ impl RgbRows {
             let at = (y - part.origin.1 / 2) as usize * part.pitches[plane] + (begin - part.origin.0 / 2) as usize;
             &part.planes[plane][at..at + (end - begin) as usize + 1]
         };
-        line.resize((last - first) as usize + 3, 0);
+        let samples = (last - first) as usize + 1;
+        line.resize(samples + 2, 0);
         let skip = usize::from(begin == first);
         let (own, next) = (row(y / 2), row(next));
         for ((to, &own), &next) in line[skip..].iter_mut().zip(own).zip(next) {
@@ -83,20 +105,23 @@ impl RgbRows {
             line[0] = line[1];
         }
         if end == last {
-            line[(last - first) as usize + 2] = line[(last - first) as usize + 1];
+            line[samples + 1] = line[samples];
         }
     }
 }
 
-/// Makes two pixels from each sample but the first and last: three quarters of it, and one quarter of the neighbor
-/// on that side.
+/// Makes chroma of row `y` from its quarters: two pixels from each sample but the first and last, with three quarters of it,
+/// and one quarter of the neighbor on that side.
 #[inline(always)]
-fn upsample(quarters: &[i16], out: &mut Vec<i16>) {
-    let samples = quarters.len() - 2;
-    out.resize(2 * samples, 0);
-    let (before, own, behind) = (&quarters[..samples], &quarters[1..][..samples], &quarters[2..][..samples]);
-    for (i, pair) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-        *pair = [((3 * own[i] + before[i] + 8) >> 4) - 128, ((3 * own[i] + behind[i] + 7) >> 4) - 128];
+fn upsample(y: u32, lines: &mut ChromaLines) {
+    let row = y as usize % 2;
+    for (quarters, out) in lines.quarters[row].iter().zip(&mut lines.chroma[row]) {
+        let samples = quarters.len() - 2;
+        out.resize(samples, 0);
+        let (before, own, behind) = (&quarters[..samples], &quarters[1..][..samples], &quarters[2..][..samples]);
+        for (i, pair) in out.iter_mut().enumerate() {
+            *pair = must_cast([((3 * own[i] + before[i] + 8) >> 4) - 128, ((3 * own[i] + behind[i] + 7) >> 4) - 128]);
+        }
     }
 }
 
@@ -105,7 +130,7 @@ fn upsample(quarters: &[i16], out: &mut Vec<i16>) {
 /// These are jdcolor.c's numbers. Factors beyond 16 bits are split into whole numbers and a rest, so that vectors have
 /// sixteen bits for each sample: `91_881 * cr + HALF >> 16` is `cr` and the rounded rest of 26,345 / 2^16 of `cr`.
 #[inline(always)]
-fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i32]; 3], unit: i32) {
+fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [u8]; 3]) {
     /// `FIX(1.40200)`, less 1.
     const R_CR: i32 = 91_881 - (1 << 16);
     /// `FIX(1.77200)`, less 2.
@@ -115,7 +140,7 @@ fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i32]; 3], unit: 
     /// `-FIX(0.71414)`, plus 1.
     const G_CR: i32 = -46_802 + (1 << 16);
     const HALF: i32 = 1 << 15;
-    /// `factor * x` in units, rounded. The upper halves of products are what vectors have an instruction for.
+    /// `factor * x`, rounded. The upper halves of products are what vectors have an instruction for.
     #[inline(always)]
     fn rounded(x: i16, factor: i32) -> i16 {
         (((i32::from(2 * x) * factor) >> 16) as i16 + 1) >> 1
@@ -125,7 +150,7 @@ fn to_rgb(luma: &[u8], [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i32]; 3], unit: 
     for x in 0..width {
         let (y, cb, cr) = (i16::from(luma[x]), cb[x], cr[x]);
         let green = ((G_CB * i32::from(cb) + G_CR * i32::from(cr) + HALF) >> 16) as i16 - cr;
-        let level = |level: i16| i32::from(level.clamp(0, 255)) * unit;
+        let level = |level: i16| level.clamp(0, 255) as u8;
         r[x] = level(y + cr + rounded(cr, R_CR));
         g[x] = level(y + green);
         b[x] = level(y + 2 * cb + rounded(cb, B_CB));
@@ -142,9 +167,9 @@ mod tests {
         for cb in -128i16..128 {
             let all: Vec<i16> = (-128..128).collect();
             let luma: Vec<u8> = all.iter().map(|cr| (cr * 7 + cb * 3) as u8).collect();
-            let mut found = [(); 3].map(|()| vec![0; all.len()]);
+            let mut found = [(); 3].map(|()| vec![0u8; all.len()]);
             let [r, g, b] = &mut found;
-            to_rgb(&luma, [&[cb; 256], &all], [r, g, b], 3);
+            to_rgb(&luma, [&[cb; 256], &all], [r, g, b]);
             for (x, (&y, &cr)) in luma.iter().zip(&all).enumerate() {
                 let (y, cb, cr) = (i32::from(y), i32::from(cb), i32::from(cr));
                 let expected = [
@@ -152,7 +177,7 @@ mod tests {
                     y + ((-22_554 * cb - 46_802 * cr + 32_768) >> 16),
                     y + ((116_130 * cb + 32_768) >> 16),
                 ];
-                let expected = expected.map(|level| 3 * level.clamp(0, 255));
+                let expected = expected.map(|level| level.clamp(0, 255) as u8);
                 assert_eq!(found.each_ref().map(|plane| plane[x]), expected, "{y} {cb} {cr}");
             }
         }

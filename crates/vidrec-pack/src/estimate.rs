@@ -63,11 +63,8 @@ pub struct Estimate {
     pub bytes: u64,
     /// Mean length of a JPEG in bytes; 0 if there is none.
     pub jpeg_bytes: u64,
-    /// Mean PSNR in dB of the luma of the probed videos' JPEGs, against the images after scaling: see
-    /// [`QualityTarget`](vidrec_jpeg::QualityTarget). `None` if no JPEG was made.
+    /// Mean PSNR in dB of the luma of the probed videos' JPEGs, against the images after scaling. `None` if no JPEG was made.
     pub psnr: Option<f64>,
-    /// Mean SSIM of the same JPEGs.
-    pub ssim: Option<f64>,
     /// The wall-clock time that the pack will take, in seconds.
     pub seconds: f64,
     /// Free bytes where the data set is to be stored.
@@ -126,7 +123,6 @@ pub fn estimate<P: AsRef<Path>>(
         bytes: share(bytes as f64).round() as u64,
         jpeg_bytes: jpeg_bytes.checked_div(report.frames).unwrap_or(0),
         psnr: report.psnr,
-        ssim: report.ssim,
         seconds: share(busy.as_secs_f64()) / options.resources.threads_for(present.len()) as f64,
         probe_failures: report.failures,
         free_bytes: free_space(out.as_ref())?,

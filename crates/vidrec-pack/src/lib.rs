@@ -43,7 +43,7 @@ pub use shards::{
 #[doc(hidden)]
 pub use track::ArrayFile;
 pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
-pub use work::{Failure, FrameChoice, FrameOptions, LimitOptions, MaxFailures, PictureOptions, Quality, Resources};
+pub use work::{Failure, FrameChoice, FrameOptions, LimitOptions, MaxFailures, PictureOptions, Resources};
 
 pub use vidrec_core::dataset::writer::Sharding;
 

@@ -16,11 +16,11 @@ use vidrec_format::words::unknown_variant;
 /// The options of a pack. The same inputs and options give the same bytes, whatever [`Resources`] the pack uses.
 ///
 /// ```
-/// use vidrec::pack::{FrameChoice, FrameOptions, PackOptions, PictureOptions, Quality};
+/// use vidrec::pack::{FrameChoice, FrameOptions, PackOptions, PictureOptions};
 ///
 /// let options = PackOptions {
 ///     frames: FrameOptions { frames: FrameChoice::Count(16), ..FrameOptions::default() },
-///     pictures: PictureOptions { quality: Quality::Level(85), ..PictureOptions::default() },
+///     pictures: PictureOptions { quality: 85, ..PictureOptions::default() },
 ///     ..PackOptions::default()
 /// };
 /// assert_eq!(options.limits.shards, None);
@@ -72,7 +72,7 @@ impl PackOptions {
     /// ```
     /// use vidrec::pack::{FrameChoice, PackOptions};
     ///
-    /// let options = PackOptions::from_json(r#"{"frames": "every:5", "size": "320x240", "quality": "psnr:40"}"#)?;
+    /// let options = PackOptions::from_json(r#"{"frames": "every:5", "size": "320x240", "quality": 85}"#)?;
     /// assert_eq!(options.frames.frames.to_string(), "every:5");
     /// let e = PackOptions::from_json(r#"{"qualty": 90}"#).unwrap_err();
     /// assert_eq!(e.to_string(), "unknown option: found qualty; did you mean quality?");
@@ -271,7 +271,7 @@ mod tests {
             "start_column": "from", "end_column": "to", "segments": "first-frame", "picture_fps": "30000/1001",
             "track": ["a=b,rate=50,nan"], "audio": "16000:stereo", "shuffle_seed": u64::MAX,
             "frames": "fps:2997/100", "sample": "uniform", "short": "skip", "draws": 1, "seed": u64::MAX,
-            "max_frames": 5, "cut": true, "decode_all": true, "size": "64:enlarge", "quality": "ssim:0.975",
+            "max_frames": 5, "cut": true, "decode_all": true, "size": "64:enlarge", "quality": 77,
             "effort": 0, "reduce_depth": true, "max_pixels": 9,
         });
         let merged = |parts: &[&Value]| -> Map<String, Value> {
@@ -294,14 +294,13 @@ mod tests {
             ("[]", "the options are not an object"),
             (r#"{"qualty": 90}"#, "did you mean quality?"),
             (r#"{"xyzzy": 90}"#, "found xyzzy"),
-            (r#"{"quality": 0}"#, "option quality: not a quality"),
+            (r#"{"quality": 0}"#, "the JPEG quality 0"),
             (r#"{"seed": -1}"#, "option seed: "),
             (r#"{"timeout": 0}"#, "option timeout: "),
             (r#"{"frames": true}"#, "option frames: "),
             (r#"{"storage": {}}"#, "unknown option"),
             (r#"{"frames": "all", "sample": "random"}"#, "fixed number of frames"),
             (r#"{"max_frames": 9}"#, "max_frames"),
-            (r#"{"quality": "original", "size": 64}"#, "keep their size"),
         ] {
             let e = PackOptions::from_json(text).unwrap_err().to_string();
             assert!(e.contains(error), "{text}: {e}");

@@ -22,7 +22,7 @@ const MAX_BYTES: u64 = 16 << 20;
 /// ```
 /// use vidrec::pack::Recipe;
 ///
-/// let recipe = Recipe::from_toml("inputs = ['videos']\nframes = 16\nquality = 'psnr:40'\n")?;
+/// let recipe = Recipe::from_toml("inputs = ['videos']\nframes = 16\nquality = 85\n")?;
 /// assert_eq!(recipe.options.frames.frames.to_string(), "16");
 /// # Ok::<(), vidrec::Error>(())
 /// ```

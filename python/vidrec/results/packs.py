@@ -139,14 +139,8 @@ class PackReport(Result):
     """What the machine ran out of, and how many videos were packed at a time because of that. It costs only time."""
     resumed_at: Optional[int] = None
     """Of a resumed pack: videos that were done already."""
-    least_quality: Optional[int] = None
-    """If ``quality`` is a target, the lowest quality that a frame has."""
-    most_quality: Optional[int] = None
-    """If ``quality`` is a target, the highest quality that a frame has."""
     psnr: Optional[float] = None
     """Mean PSNR of the luma of the ``measured_frames`` in dB."""
-    ssim: Optional[float] = None
-    """Mean SSIM of the luma of the ``measured_frames``."""
     unchanged: Optional[bool] = None
     """Whether there was nothing to do: the pack was finished. None from ``vidrec.ray.pack``."""
     left_behind: Tuple[str, ...] = ()
@@ -189,8 +183,6 @@ class PackEstimate(Result):
     psnr: Optional[float]
     """Mean PSNR of luma in dB over the JPEGs of the probed videos, against the pictures after scaling. None if no JPEG was
     made."""
-    ssim: Optional[float]
-    """The same of the SSIM of luma."""
     seconds: float
     """Time that it will take by the clock."""
     free_bytes: int

@@ -105,8 +105,6 @@ class Stats(Result):
     """Clips whose video had too few frames, so that some frames are repeated."""
     repeated_frames: int
     """Frames that repeat an earlier frame of their clip."""
-    repaired_clips: int
-    """Clips that ``vidrec repair`` saved without some of their metadata."""
     epoch_bytes: int
     """JPEG bytes that an epoch over all frames of all clips reads."""
     epoch_rgb_bytes: int

@@ -39,13 +39,16 @@ pub enum FindingKind {
     Corrupt,
     /// Packing had to take another frame than the wanted one, or the video has known faults.
     Substituted,
+    /// A version before 1.0.0 packed clips at a rate, and their containers round times: frames are missing, and others are
+    /// repeated.
+    RoundedTimes,
     /// A video was not packed.
     Failed,
 }
 
 impl FindingKind {
     /// All kinds.
-    pub const ALL: [FindingKind; 13] = [
+    pub const ALL: [FindingKind; 14] = [
         FindingKind::Black,
         FindingKind::Uniform,
         FindingKind::Dark,
@@ -58,12 +61,13 @@ impl FindingKind {
         FindingKind::LabelConflict,
         FindingKind::Corrupt,
         FindingKind::Substituted,
+        FindingKind::RoundedTimes,
         FindingKind::Failed,
     ];
 
     /// Whether finding this kind requires decoding the frames.
     pub(super) fn needs_frames(self) -> bool {
-        !matches!(self, FindingKind::Substituted | FindingKind::Failed)
+        !matches!(self, FindingKind::Substituted | FindingKind::RoundedTimes | FindingKind::Failed)
     }
 
     /// Whether finding this kind requires comparing clips with each other.
@@ -104,7 +108,7 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The clips of the finding. Usually this is one clip. For duplicates, leaks and conflicts, it is the whole
     /// group; for duplicates and leaks, the first one is the best: it has the largest pictures, and of those the most
-    /// frames. For failures, there are none.
+    /// frames. For rounded times, it is all of a data set. For failures, there are none.
     pub clips: Vec<FoundClip>,
     /// For failures: the videos that failed with the same message. Otherwise empty.
     pub videos: Vec<FailedVideo>,

@@ -7,6 +7,7 @@ mod hash;
 mod luma;
 mod measures;
 mod nearest;
+mod rounded_times;
 mod rules;
 mod run;
 

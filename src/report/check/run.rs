@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::clip::{CheckedClip, ClipChecker, stops};
 use super::duplicates::{self, ComparedClip, found_clip};
 use super::finding::{CheckOptions, CheckReport, CheckedSet, FailedVideo, Finding, FindingKind};
+use super::rounded_times;
 use crate::{Dataset, Error, ProgressFn, Result};
 use vidrec_core::progress::Counter;
 use vidrec_core::threads;
@@ -57,6 +58,11 @@ pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn
     if options.kinds.iter().any(|kind| *kind != FindingKind::Failed) {
         let pool = threads::pool(options.threads)?;
         (0..sets.len()).try_for_each(|set| run.check_clips(set, &pool, &mut counter))?;
+    }
+    if options.wants(FindingKind::RoundedTimes) {
+        for set in 0..sets.len() {
+            run.findings.extend(rounded_times::finding(sets, set)?);
+        }
     }
     run.findings.extend(duplicates::findings(sets, &run.compared, options, &mut || counter.tell())?);
     let mut failed_videos = vec![0; sets.len()];

@@ -16,6 +16,7 @@ const KINDS = {
   "label-conflict": ["Label conflicts", "Clips that show nearly the same have different labels."],
   "corrupt": ["Damaged", "Frames whose bytes have another checksum, or do not decode."],
   "substituted": ["Substituted", "Another frame than was asked for had to be packed, or the video has known faults."],
+  "rounded-times": ["Rounded times", "An older version packed at a rate: frames are missing, and others are repeated."],
   "failed": ["Not packed", "Videos that could not be packed, by FFmpeg's message."],
 };
 const kindTitle = (kind) => (KINDS[kind] ?? [kind.replaceAll("-", " ")])[0];

@@ -46,7 +46,6 @@ function factRows() {
   const some = (n, text) => (n ? `${whole.format(n)} ${text}` : "");
   add("Short clips", (set) => some(set.short_clips, "whose video had fewer frames than asked for"));
   add("Repeated frames", (set) => some(set.repeated_frames, "in such clips"));
-  add("Repaired clips", (set) => some(set.repaired_clips, "saved without all that was known of them"));
   add("Digest", (set) => set.digest, true);
   const differs = (texts) => new Set(texts).size > 1;
   const row = ([name, texts]) => el("tr", { class: differs(texts) && name !== "Digest" ? "differs" : null },

@@ -52,17 +52,6 @@ impl Index {
         Ok(Index { header, header_crc32, sections, binding, meta, tracks, frames, clips, strings })
     }
 
-    /// Describes a damaged index from its presumed numbers of clips and frames, and the presumed places of its frame table,
-    /// clip table and string pool.
-    ///
-    /// A wrong guess does no harm, because entries and strings are checked when they are used.
-    pub fn unproven((clip_count, frame_count): (u64, u64), [frames, clips, strings]: [SectionEntry; 3]) -> Self {
-        let header = Header { clip_count, frame_count, ..Header::default() };
-        let binding = DataBinding { length: 0, sha256: [0; 32], edge_crc32: 0 };
-        let (meta, tracks) = (Meta::default(), None);
-        Index { header, header_crc32: 0, sections: Vec::new(), binding, meta, tracks, frames, clips, strings }
-    }
-
     /// The entry of clip `ordinal` of this shard.
     pub fn clip(&self, bytes: &(impl ReadAt + ?Sized), ordinal: u64) -> Result<ClipEntry> {
         let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;

@@ -115,7 +115,7 @@ impl ShardFiles {
 }
 
 /// The files of one shard, by the path of either file.
-fn shard(path: &Path, source: &Source) -> ShardFiles {
+pub(super) fn shard(path: &Path, source: &Source) -> ShardFiles {
     let index = path.with_extension("vidx");
     if path.extension().is_none_or(|e| e != "rec") {
         return ShardFiles { index, record: None, tracks: None, added: Vec::new(), listed: None };

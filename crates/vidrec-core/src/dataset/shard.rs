@@ -394,7 +394,11 @@ pub struct StoredFrame<'a> {
 impl<'a> StoredFrame<'a> {
     fn new(record: recordio::Record<'a>, entry: FrameEntry) -> Result<Self> {
         let end = record.end;
-        let (header, jpeg) = jpeg_of(record, entry.record_offset)?;
+        let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
+        let jpeg = match record.payload {
+            Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
+            Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
+        };
         if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
             return Err(Error::format("record-length", "the length of the record's JPEG does not match the index")
                 .section("record")
@@ -403,16 +407,6 @@ impl<'a> StoredFrame<'a> {
         }
         Ok(StoredFrame { entry, header, jpeg, end })
     }
-}
-
-/// The header and the JPEG of the record at `at`.
-pub(super) fn jpeg_of(record: recordio::Record<'_>, at: u64) -> Result<(RecordHeader, Cow<'_, [u8]>)> {
-    let (header, jpeg_at) = split_payload(&record.payload, at)?;
-    let jpeg = match record.payload {
-        Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
-        Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
-    };
-    Ok((header, jpeg))
 }
 
 /// A payload's header and the offset of its JPEG, after the label vector if there is one.

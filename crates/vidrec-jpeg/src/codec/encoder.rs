@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::turbo::{Compressor, Yuv420};
 use crate::Planes;
-use crate::encode::ClipState;
 use crate::encode::RateDistortionEncoder;
 use crate::region::MCU_SIDE;
 use crate::tiles::restart_interval;
@@ -70,33 +69,6 @@ impl Encoder {
         }
         self.rate_distortion = (effort > 0).then(|| Box::new(RateDistortionEncoder::new(self.quality)));
         Ok(())
-    }
-
-    /// The quality of the next picture.
-    pub(crate) fn quality(&self) -> u8 {
-        self.quality
-    }
-
-    /// Sets the quality of the next picture, 1 to 100. With effort, the Huffman tables of the clip do not change.
-    pub(crate) fn set_quality(&mut self, quality: u8) -> Result<()> {
-        self.quality = quality;
-        match &mut self.rate_distortion {
-            Some(rate_distortion) => rate_distortion.set_quality(quality),
-            None => self.compressor.set_quality(quality)?,
-        }
-        Ok(())
-    }
-
-    /// The data from earlier pictures of the clip on which the next picture depends.
-    pub(crate) fn state(&self) -> Option<ClipState> {
-        self.rate_distortion.as_ref().map(|rate_distortion| rate_distortion.state())
-    }
-
-    /// Forgets the pictures since `state`.
-    pub(crate) fn set_state(&mut self, state: &Option<ClipState>) {
-        if let (Some(rate_distortion), Some(state)) = (&mut self.rate_distortion, state) {
-            rate_distortion.set_state(state);
-        }
     }
 
     /// The maximum effort.

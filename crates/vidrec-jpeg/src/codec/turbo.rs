@@ -122,11 +122,6 @@ impl Compressor {
         Ok(Compressor(handle))
     }
 
-    /// Sets the quality of the next pictures.
-    pub fn set_quality(&mut self, quality: u8) -> Result<()> {
-        self.0.set(raw::TJPARAM_TJPARAM_QUALITY, quality.into())
-    }
-
     /// Gives each picture Huffman tables of its own.
     #[cfg(any(test, vidrec_internals))]
     pub fn optimize(&mut self) -> Result<()> {

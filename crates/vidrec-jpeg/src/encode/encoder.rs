@@ -48,26 +48,6 @@ impl RateDistortionEncoder {
         }
     }
 
-    /// Sets the quality of the next picture. The codes do not change.
-    pub fn set_quality(&mut self, quality: u8) {
-        (self.quantizers, self.lambda) = quantizers(quality);
-        self.scaling = self.quantizers.each_ref().map(scaling);
-        self.rules.zero_up_to = zero_up_to(self.lambda);
-        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
-    }
-
-    /// The data from earlier pictures of the clip on which the next picture depends.
-    pub fn state(&self) -> ClipState {
-        ClipState { counts: self.counts.clone(), codes: self.codes.clone() }
-    }
-
-    /// Forgets the pictures since `state`.
-    pub fn set_state(&mut self, state: &ClipState) {
-        self.counts.clone_from(&state.counts);
-        self.codes.clone_from(&state.codes);
-        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
-    }
-
     /// Forgets all earlier pictures.
     pub fn start_clip(&mut self) {
         *self.counts = [[0; 256]; CODES];
@@ -121,13 +101,6 @@ impl RateDistortionEncoder {
         self.rules.costs = costs(Some(&codes), self.lambda);
         codes
     }
-}
-
-/// The data from earlier pictures on which a picture depends.
-#[derive(Debug, Clone)]
-pub(crate) struct ClipState {
-    counts: Box<[Counts; CODES]>,
-    codes: Option<[Code; CODES]>,
 }
 
 /// Coefficients up to this size become zero. A 1 instead of a 0 costs at least three bits, and saves 2 * size - 1

@@ -15,5 +15,4 @@ mod order;
 mod tests;
 mod tile;
 
-pub(super) use encoder::ClipState;
 pub(super) use encoder::RateDistortionEncoder;

@@ -25,7 +25,7 @@ mod roots;
 mod segment;
 mod text;
 
-pub(super) use extensions::{is_jpeg, pictures};
+pub(super) use extensions::pictures;
 pub use inputs::PackPlan;
 pub(super) use job::missing;
 pub use job::{Attributes, Job};

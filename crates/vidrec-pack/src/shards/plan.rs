@@ -15,7 +15,7 @@ use crate::options::{PackOptions, TOOL};
 use crate::plan::{IgnoredFiles, Job, ManifestColumns, PackPlan};
 use crate::track::PlannedTrack;
 use crate::video::{self, FrameSize};
-use crate::work::{FrameChoice, InputStamps, Quality, look};
+use crate::work::{FrameChoice, InputStamps, look};
 use vidrec_core::dataset::writer::Sharding;
 use vidrec_core::dataset::{OpenOptions, Source, listing};
 use vidrec_core::store::storage::Storage;
@@ -515,9 +515,9 @@ fn frame_bytes(options: &PackOptions) -> f64 {
         FrameSize::Original => 1280.0 * 720.0,
     };
     let bits = match options.pictures.quality {
-        Quality::Level(level) if level < 80 => 1.0,
-        Quality::Level(level) if level > 94 => 3.0,
-        _ => 2.0,
+        ..80 => 1.0,
+        80..95 => 2.0,
+        95.. => 3.0,
     };
     (pixels * bits / 8.0).max(1.0)
 }

@@ -8,7 +8,6 @@ use crate::video::{AudioFacts, VideoFacts};
 use crate::work::{Failure, PackedClip, PackedVideo};
 use vidrec_core::dataset::writer::ClipInfo;
 use vidrec_format::error::{Error, Result};
-use vidrec_jpeg::Scores;
 
 /// The words that the notes of videos have in common that were decoded whole for each of their segments.
 pub(super) const WHOLE: &str = "took a decode of the whole video, or of most of it";
@@ -67,21 +66,12 @@ pub struct PackReport {
     /// The number of gaps in the sound that were filled with silence, and of videos in which an overlap was cut.
     #[serde(default)]
     pub audio_gaps: u64,
-    /// The lowest quality of a frame, if there is a target quality.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub least_quality: Option<u8>,
-    /// The highest quality of a frame, if there is a target quality.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub most_quality: Option<u8>,
     /// The number of frames that this run compared with what was encoded: those of one video in 32.
     #[serde(default)]
     pub measured_frames: u64,
     /// The mean PSNR of their luma in dB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub psnr: Option<f64>,
-    /// The mean SSIM of their luma, as in [`QualityTarget::Ssim`](vidrec_jpeg::QualityTarget::Ssim).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ssim: Option<f64>,
     /// Bytes of all files of the shards: records, indexes and tracks.
     pub bytes: u64,
     /// Bytes of the track files among them.
@@ -163,15 +153,14 @@ impl PackReport {
         self.was_there
     }
 
-    /// Adds the means of some more frames.
-    fn take_means(&mut self, frames: u64, psnr: Option<f64>, ssim: Option<f64>) {
+    /// Adds the mean of some more frames.
+    fn add_psnr(&mut self, frames: u64, psnr: Option<f64>) {
         self.measured_frames = self.measured_frames.saturating_add(frames);
         let share = frames as f64 / (self.measured_frames as f64).max(1.0);
-        let mean = |so_far: Option<f64>, new: Option<f64>| match (so_far, new) {
+        self.psnr = match (self.psnr, psnr) {
             (Some(so_far), Some(new)) => Some(so_far + (new - so_far) * share),
             (so_far, new) => so_far.or(new),
         };
-        (self.psnr, self.ssim) = (mean(self.psnr, psnr), mean(self.ssim, ssim));
     }
 
     /// Marks the report as that of work that another call has done.
@@ -189,9 +178,7 @@ impl PackReport {
         add!(logged_errors failed_checksums size_changes guessed_times unordered_times cut_off thinned decoded_whole);
         add!(without_audio audio_errors audio_gaps bytes track_bytes);
         self.seconds += next.seconds;
-        self.least_quality = [self.least_quality, next.least_quality].into_iter().flatten().min();
-        self.most_quality = self.most_quality.max(next.most_quality);
-        self.take_means(next.measured_frames, next.psnr, next.ssim);
+        self.add_psnr(next.measured_frames, next.psnr);
         self.warnings.extend_from_slice(&next.warnings);
         self.failures.extend_from_slice(&next.failures);
         // Another segment of the same video may have brought the note.
@@ -224,9 +211,8 @@ pub(crate) fn lines(failures: &[Failure]) -> Result<String> {
 
 /// The report of a video that was packed.
 pub(crate) fn of_packed(job: &Job, video: &PackedVideo) -> PackReport {
-    let PackedVideo { clips, measured, facts, .. } = video;
+    let PackedVideo { clips, psnr, facts, .. } = video;
     let audio = facts.audio.as_ref();
-    let [least_quality, most_quality] = clips.first().and_then(qualities).map_or([None; 2], |both| both.map(Some));
     let whole = facts.decoded_whole.as_ref();
     let mut report = PackReport {
         clips: clips.len() as u64,
@@ -248,15 +234,11 @@ pub(crate) fn of_packed(job: &Job, video: &PackedVideo) -> PackReport {
         without_audio: audio.is_some_and(|audio| audio.codec.is_empty()).into(),
         audio_errors: audio.map_or(0, AudioFacts::errors),
         audio_gaps: audio.map_or(0, |audio| audio.gaps + u64::from(audio.cut_samples > 0)),
-        least_quality,
-        most_quality,
         notes: whole.iter().map(|why| format!("{}: each of its segments {WHOLE}: {why}", job.source)).collect(),
         videos: 1,
         ..PackReport::default()
     };
-    for Scores { psnr, ssim } in measured.iter().map(|measured| measured.scores) {
-        report.take_means(1, Some(psnr), Some(ssim));
-    }
+    psnr.iter().for_each(|&psnr| report.add_psnr(1, Some(psnr)));
     report.warnings.extend(problems(&report, facts).map(|message| Warning { source: job.source.clone(), message }));
     report
 }
@@ -292,12 +274,6 @@ fn problems(report: &PackReport, facts: &VideoFacts) -> Option<String> {
     let of_audio = facts.audio.as_ref().and_then(|audio| audio.first_error.as_ref());
     let first = facts.first_error.as_ref().or(of_audio).map(|e| format!("; first: {e}")).unwrap_or_default();
     Some(format!("{}{first}", parts.join(", ")))
-}
-
-/// Returns the lowest and highest quality in the attributes of a clip.
-fn qualities(clip: &PackedClip) -> Option<[u8; 2]> {
-    let jpeg = clip.info.attributes.0.get("video")?.get("jpeg")?;
-    serde_json::from_value(jpeg.get("quality")?.clone()).ok()
 }
 
 fn has_label(info: &ClipInfo) -> bool {

@@ -4,22 +4,20 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::choose::{check_times, clock_start, select};
 use super::memory::{self, HeldMemory};
-use super::options::{ClipRecipe, Quality};
+use super::options::ClipRecipe;
 use super::packed::{PackedClip, PackedFrame, PackedVideo, repeated_frames};
 use super::video::EncodedFrame;
 use super::{pictures, tracks, video};
-use crate::plan::{self, Job, nanoseconds};
+use crate::plan::{Job, nanoseconds};
 use crate::video::{SampledVideo, Stage, Timeline, VideoError};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
-use vidrec_core::store::location::is_remote;
 use vidrec_format::error::Error;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::sampler::Selection;
-use vidrec_jpeg::Measured;
 
 /// One video in this many has its frames compared with the encoded JPEGs, for the report. The number is high
 /// enough that the comparison costs next to nothing.
@@ -69,8 +67,7 @@ fn sample_and_encode(
         wanted.sort_unstable();
         Ok(wanted)
     };
-    let is_kept = recipe.pictures.quality == Quality::Original && plan::is_jpeg(&job.path) && !is_remote(&job.path);
-    let source = if recipe.store.is_folder(&job.path) || is_kept {
+    let source = if recipe.store.is_folder(&job.path) {
         check_times(job, recipe)?;
         pictures::sample(job, recipe, &choose)
     } else {
@@ -89,13 +86,12 @@ fn sample_and_encode(
     source.facts.audio = facts;
     (source.facts.thinned, source.facts.time_gap) = (choice.thinned, choice.gap);
     let jpegs = source.frames.iter_mut().map(|frame| std::mem::take(&mut frame.jpeg)).collect();
-    let measured: Vec<_> = source.frames.iter().filter_map(|frame| frame.measured).collect();
-    let quality = recipe.pictures.quality.target().and_then(|_| describe_quality(&measured));
+    let psnr = source.frames.iter().filter_map(|frame| frame.psnr).collect();
     source.frames.iter_mut().for_each(|frame| frame.pts = frame.pts.saturating_sub(begin));
     let begin_ns = nanoseconds(begin, source.time_base);
     let draws = recipe.frames.draws > 1;
     let clip = |(draw, selection): (u32, &Selection)| {
-        let mut clip = assemble(job, &source, selection, draws.then_some(draw), quality.as_ref())?;
+        let mut clip = assemble(job, &source, selection, draws.then_some(draw))?;
         let mut tracks = tracks::of_clip(job, recipe, window.as_ref(), &selection.frames, held.memory())?;
         tracks.extend(sound.clone());
         clip.tracks = tracks.into_iter().map(|track| earlier(track, begin_ns)).collect::<Result<_, _>>()?;
@@ -103,7 +99,7 @@ fn sample_and_encode(
         Ok(clip)
     };
     let clips = (0..).zip(&choice.selections).map(clip).collect::<Result<_, _>>()?;
-    Ok(PackedVideo { clips, jpegs, measured, facts: source.facts })
+    Ok(PackedVideo { clips, jpegs, psnr, facts: source.facts })
 }
 
 /// Moves a track to a clock that begins later.
@@ -125,7 +121,6 @@ fn assemble(
     source: &SampledVideo<EncodedFrame>,
     selection: &Selection,
     draw: Option<u32>,
-    quality: Option<&Value>,
 ) -> Result<PackedClip, VideoError> {
     let mut sizes = Vec::with_capacity(selection.frames.len());
     let mut frames = Vec::with_capacity(selection.frames.len());
@@ -142,7 +137,6 @@ fn assemble(
     if let Value::Object(video) = &mut video {
         video.insert("frames".into(), source.frame_count.into());
         video.retain(|_, v| !v.is_null());
-        video.extend(quality.map(|quality| ("jpeg".into(), quality.clone())));
         if selection.short {
             video.insert("repeated_frames".into(), repeated_frames(&frames).into());
         }
@@ -161,18 +155,4 @@ fn assemble(
         short: selection.short,
     };
     Ok(PackedClip { info, frames, tracks: Vec::new() })
-}
-
-/// Returns the entry `jpeg` of the clip attribute `video`: the lowest and highest quality, and the lowest
-/// score of luma of each measure.
-///
-/// Returns `None` if nothing was measured.
-fn describe_quality(measured: &[Measured]) -> Option<Value> {
-    let qualities = || measured.iter().map(|m| m.quality);
-    let (least, most) = (qualities().min()?, qualities().max()?);
-    let lowest = |score: fn(&Measured) -> f64| measured.iter().map(score).fold(f64::INFINITY, f64::min);
-    // The scores are rounded down, so that none claims more than was measured.
-    let (psnr, ssim) = (lowest(|m| m.scores.psnr), lowest(|m| m.scores.ssim));
-    let (psnr, ssim) = ((psnr * 100.0).floor() / 100.0, (ssim * 1e4).floor() / 1e4);
-    Some(json!({"quality": [least, most], "psnr": psnr, "ssim": ssim}))
 }

@@ -37,7 +37,6 @@ use crate::video::{Stage, VideoError};
 use vidrec_format::error::Error;
 use vidrec_format::json_object::JsonObject;
 use vidrec_format::limits;
-use vidrec_jpeg::{Measured, Scores};
 
 /// The number of bytes that are read or written at a time, if there are that many.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -111,15 +110,12 @@ pub(crate) enum ResourceReply {
     Memory,
 }
 
-/// The quality, PSNR and SSIM of a JPEG. PSNR and SSIM are the bits of the numbers, because JSON has no infinity.
-type MeasuredBits = (u8, u64, u64);
-
 /// A message of a worker that packs a video.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Asks(ResourceRequest),
     /// The video, without its JPEGs, of which there are so many, and the bytes of its tracks. They follow.
-    Packed(Box<PackedVideo>, u32, Vec<MeasuredBits>),
+    Packed(Box<PackedVideo>, u32),
     Failed(VideoError),
 }
 
@@ -228,13 +224,11 @@ pub(crate) fn send_ask<S: AsFd>(channel: &mut Channel<S>, ask: ResourceRequest) 
 pub(crate) fn send_packed(out: &mut impl Write, packed: Result<PackedVideo, VideoError>) -> io::Result<()> {
     let (reply, following) = match packed {
         Ok(mut video) => {
-            let bits = |m: &Measured| (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits());
-            let measured = video.measured.iter().map(bits).collect();
             let mut following = take(&mut video.jpegs);
             let jpegs = following.len() as u32;
             let tracks = video.clips.iter_mut().flat_map(|clip| &mut clip.tracks);
             following.extend(tracks.map(|track| take(&mut track.bytes)));
-            (Reply::Packed(Box::new(video), jpegs, measured), following)
+            (Reply::Packed(Box::new(video), jpegs), following)
         }
         Err(failure) => (Reply::Failed(failure), Vec::new()),
     };
@@ -249,8 +243,8 @@ pub(crate) fn send_packed(out: &mut impl Write, packed: Result<PackedVideo, Vide
 /// Returns an error if the worker has ended or the message is invalid.
 pub(crate) fn receive_from_worker(input: &mut impl Read, most: u64) -> io::Result<FromWorker> {
     let input = &mut input.take(most);
-    let (mut video, jpegs, measured) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
-        Reply::Packed(video, jpegs, measured) => (video, jpegs, measured),
+    let (mut video, jpegs) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
+        Reply::Packed(video, jpegs) => (video, jpegs),
         Reply::Failed(failure) => return Ok(FromWorker::Packed(Err(failure))),
         Reply::Asks(ask) => return Ok(FromWorker::Asks(ask)),
     };
@@ -263,11 +257,6 @@ pub(crate) fn receive_from_worker(input: &mut impl Read, most: u64) -> io::Resul
     for track in video.clips.iter_mut().flat_map(|clip| &mut clip.tracks) {
         track.bytes = receive_bytes(input, u32::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     }
-    let measured = measured.into_iter().map(|(quality, psnr, ssim)| {
-        let scores = Scores { psnr: f64::from_bits(psnr), ssim: f64::from_bits(ssim) };
-        Measured { quality, scores }
-    });
-    video.measured = measured.collect();
     Ok(FromWorker::Packed(Ok(video)))
 }
 
@@ -377,11 +366,10 @@ mod tests {
             frames: frames.clone(),
             tracks: vec![track.clone()],
         };
-        let scores = Scores { psnr: f64::INFINITY, ssim: 0.1 + 0.2 };
-        let (jpegs, measured) = (vec![vec![1, 2], vec![]], vec![Measured { quality: 90, scores }]);
+        let (jpegs, psnr) = (vec![vec![1, 2], vec![]], vec![0.1 + 0.2]);
         let (clips, facts) = (vec![draw(3), draw(4)], VideoFacts::default());
         let mut bytes = Vec::new();
-        let video = PackedVideo { clips, jpegs: jpegs.clone(), measured: measured.clone(), facts };
+        let video = PackedVideo { clips, jpegs: jpegs.clone(), psnr: psnr.clone(), facts };
         send_packed(&mut bytes, Ok(video)).unwrap();
         let failure = VideoError { is_lost: true, ..VideoError::new(Stage::Open, Error::decode("no")) };
         send_packed(&mut bytes, Err(failure)).unwrap();
@@ -389,7 +377,7 @@ mod tests {
         let video = receive_reply(&mut input).unwrap().unwrap();
         let clips = &video.clips;
         assert_eq!((clips.len(), clips[0].info.label, clips[1].info.label), (2, Some(3), Some(4)));
-        assert_eq!((&clips[1].tracks, &video.measured, &video.jpegs), (&vec![track], &measured, &jpegs));
+        assert_eq!((&clips[1].tracks, &video.psnr, &video.jpegs), (&vec![track], &psnr, &jpegs));
         assert_eq!((clips[1].frames[0].pts, clips[1].frames[1].source_index), (-5, 8));
         let failure = receive_reply(&mut input).unwrap().err().unwrap();
         assert_eq!((failure.stage, &*failure.message, failure.is_lost), (Stage::Open, "no", true));

@@ -35,7 +35,7 @@ pub(super) use confine::confine;
 pub(super) use memory::MemoryBound;
 pub(super) use messages::RunClient;
 pub(super) use options::ClipRecipe;
-pub use options::{FrameChoice, FrameOptions, LimitOptions, MaxFailures, PictureOptions, Quality, Resources};
+pub use options::{FrameChoice, FrameOptions, LimitOptions, MaxFailures, PictureOptions, Resources};
 pub(super) use ordered::{Event, for_each};
 pub use packed::Failure;
 pub(super) use packed::{PackedClip, PackedFrame, PackedVideo};

@@ -21,7 +21,6 @@ use vidrec_format::limits;
 use vidrec_format::limits::MAX_FRAMES_PER_CLIP;
 use vidrec_format::sampler::{RateRule, Rule, ShortVideo};
 use vidrec_format::words::serde_by_text;
-use vidrec_jpeg::QualityTarget;
 
 /// The videos held in memory for each thread: decoded but not yet written.
 const IN_FLIGHT_PER_THREAD: usize = 3;
@@ -134,14 +133,10 @@ pub struct PictureOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = PictureOptions::default().size))]
     #[schemars(with = "NumberOrText")]
     pub size: FrameSize,
-    /// JPEG quality, 1 to 100; or a target such as psnr:40 or ssim:0.98; or original.
-    ///
-    /// With a target, each frame has the lowest quality at which it is this near to what was decoded and scaled, both of
-    /// luma, PSNR in dB; packing takes longer. original keeps the JPEGs of folders of frames byte for byte, at their own
-    /// size.
-    #[cfg_attr(feature = "clap", arg(short, long, value_name = "QUALITY", default_value_t))]
-    #[schemars(with = "NumberOrText")]
-    pub quality: Quality,
+    /// JPEG quality, 1 to 100.
+    #[cfg_attr(feature = "clap", arg(short, long, value_name = "QUALITY", default_value_t = PictureOptions::default().quality, value_parser = arguments::number_of::<u8>("quality")))]
+    #[schemars(range(min = 1, max = 100))]
+    pub quality: u8,
     /// Work that a JPEG is worth: 1 makes JPEGs about a fifth smaller at the same PSNR; 0 encodes with libjpeg-turbo, which
     /// takes up to a tenth less time.
     #[cfg_attr(feature = "clap", arg(long, value_name = "LEVEL", hide_short_help = true, default_value_t = PictureOptions::default().effort, value_parser = arguments::number_of::<u8>("effort")))]
@@ -155,18 +150,13 @@ pub struct PictureOptions {
 
 impl Default for PictureOptions {
     fn default() -> Self {
-        PictureOptions { size: FrameSize::ShortSide(256), quality: Quality::default(), effort: 1, reduce_depth: false }
+        PictureOptions { size: FrameSize::ShortSide(256), quality: 90, effort: 1, reduce_depth: false }
     }
 }
 
 impl PictureOptions {
     pub(crate) fn check(&self) -> Result<()> {
-        self.quality.target().map_or(Ok(()), QualityTarget::check)?;
-        let keeps_size = [PictureOptions::default().size, FrameSize::Original].contains(&self.size);
-        if self.quality == Quality::Original && !keeps_size {
-            return Err(Error::usage("JPEGs that are kept byte for byte keep their size").hint(Hint::Unset("size")));
-        }
-        vidrec_jpeg::Encoder::new(self.quality.level())?.set_effort(self.effort)
+        vidrec_jpeg::Encoder::new(self.quality)?.set_effort(self.effort)
     }
 }
 
@@ -274,78 +264,6 @@ impl Resources {
         threads * IN_FLIGHT_PER_THREAD
     }
 }
-
-/// The quality of stored pictures.
-///
-/// In text (`FromStr`, `Display`, serde): the JPEG quality such as `90`, `psnr:40`, `ssim:0.98`, or `original`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Quality {
-    /// JPEG quality, 1 to 100.
-    Level(u8),
-    /// The lowest quality at which the luma of a frame is this close to the scaled original. A frame that misses the
-    /// target even at quality 100 is stored at quality 100.
-    Least(QualityTarget),
-    /// The JPEGs of image folders as they are, byte for byte and at their own size. All other pictures have the
-    /// default quality.
-    Original,
-}
-
-impl Default for Quality {
-    fn default() -> Self {
-        Quality::Level(Quality::DEFAULT)
-    }
-}
-
-impl Quality {
-    const DEFAULT: u8 = 90;
-
-    /// The quality of JPEGs that are made without a target.
-    pub(crate) fn level(self) -> u8 {
-        match self {
-            Quality::Level(level) => level,
-            Quality::Least(_) | Quality::Original => Quality::DEFAULT,
-        }
-    }
-
-    /// The target that each frame has to reach.
-    pub(crate) fn target(self) -> Option<QualityTarget> {
-        match self {
-            Quality::Least(target) => Some(target),
-            Quality::Level(_) | Quality::Original => None,
-        }
-    }
-}
-
-impl fmt::Display for Quality {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Quality::Level(level) => write!(f, "{level}"),
-            Quality::Least(target) => write!(f, "{target}"),
-            Quality::Original => f.write_str("original"),
-        }
-    }
-}
-
-impl FromStr for Quality {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        if text == "original" {
-            return Ok(Quality::Original);
-        }
-        if text.contains(':') {
-            return text.parse().map(Quality::Least);
-        }
-        let level = text.parse().ok().filter(|level| (1..=100).contains(level)).map(Quality::Level);
-        level.ok_or_else(|| {
-            Error::usage("not a quality")
-                .expected("a number from 1 to 100, psnr:40, ssim:0.98, or original")
-                .found(text)
-        })
-    }
-}
-
-serde_by_text!(Quality);
 
 /// The number of videos that may fail before a run stops. Videos skipped as asked (`ShortVideo::Skip`) do not count.
 ///

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Job;
 use crate::video::{VideoError, VideoFacts};
 use vidrec_core::dataset::writer::{ClipInfo, EncodedTrack};
-use vidrec_jpeg::Measured;
 
 /// A video that is ready to be written.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -17,9 +16,8 @@ pub(crate) struct PackedVideo {
     /// The JPEGs of the frames taken from the video, which all its clips share.
     #[serde(skip)]
     pub jpegs: Vec<Vec<u8>>,
-    /// The measured quality of these JPEGs.
-    #[serde(skip)]
-    pub measured: Vec<Measured>,
+    /// The PSNR of luma of those JPEGs that were measured, in dB.
+    pub psnr: Vec<f64>,
     pub facts: VideoFacts,
 }
 

@@ -8,7 +8,7 @@ use crate::plan::Segment;
 use crate::track::{ChoosePictures, EncodePicture, EpisodeFrames};
 use crate::video::{Choose, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoOptions};
 use vidrec_format::error::{Error, Result};
-use vidrec_jpeg::{Encoder, Measured, MeasuredEncoder, QualityTarget};
+use vidrec_jpeg::{Encoder, MeasuredEncoder};
 
 /// Samples a video and encodes each frame as soon as it is decoded, so only one uncompressed image is in memory.
 ///
@@ -102,42 +102,30 @@ pub(super) fn numbers(
 pub(super) enum FrameEncoder {
     Plain(Encoder),
     Measured(MeasuredEncoder),
-    /// Each frame has the lowest quality that meets the target. A search begins at the quality of the frame before.
-    Target {
-        encoder: MeasuredEncoder,
-        target: QualityTarget,
-        quality: Option<u8>,
-    },
 }
 
 impl FrameEncoder {
     pub fn new(recipe: ClipRecipe<'_>) -> Result<Self> {
         let options = recipe.pictures;
-        let mut encoder = Encoder::new(options.quality.level())?;
+        let mut encoder = Encoder::new(options.quality)?;
         encoder.set_effort(options.effort)?;
-        Ok(match options.quality.target() {
-            None if !recipe.measure => FrameEncoder::Plain(encoder),
-            None => FrameEncoder::Measured(MeasuredEncoder::new(encoder)?),
-            Some(target) => FrameEncoder::Target { encoder: MeasuredEncoder::new(encoder)?, target, quality: None },
+        Ok(match recipe.measure {
+            false => FrameEncoder::Plain(encoder),
+            true => FrameEncoder::Measured(MeasuredEncoder::new(encoder)?),
         })
     }
 
     pub fn encode(&mut self, frame: &SampledFrame) -> Result<EncodedFrame> {
         let (mut jpeg, image) = (Vec::new(), &frame.image);
-        let measured = match self {
+        let psnr = match self {
             FrameEncoder::Plain(encoder) => {
                 encoder.encode(image, &mut jpeg)?;
                 None
             }
             FrameEncoder::Measured(encoder) => Some(encoder.encode(image, &mut jpeg)?),
-            FrameEncoder::Target { encoder, target, quality } => {
-                let measured = encoder.search(image, *target, *quality, &mut jpeg)?;
-                *quality = Some(measured.quality);
-                Some(measured)
-            }
         };
         let size = (image.width(), image.height());
-        Ok(EncodedFrame { jpeg, size, pts: frame.pts, source_index: frame.source_index, measured })
+        Ok(EncodedFrame { jpeg, size, pts: frame.pts, source_index: frame.source_index, psnr })
     }
 }
 
@@ -151,5 +139,6 @@ pub(super) struct EncodedFrame {
     pub size: (u32, u32),
     pub pts: i64,
     pub source_index: u32,
-    pub measured: Option<Measured>,
+    /// The PSNR of luma in dB, if it was measured.
+    pub psnr: Option<f64>,
 }

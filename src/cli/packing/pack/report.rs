@@ -87,7 +87,7 @@ pub fn render_estimate(e: &Estimate) -> String {
     let (failed, free) = (count(e.failed, "video"), bytes(e.free_bytes));
     text += &format!("about {clips}, {frames}, {size} in {time}; about {failed} skipped; {free} are free\n");
     if e.jpeg_bytes > 0 {
-        let scores = scores(e.psnr, e.ssim, &count(e.probed, "video"));
+        let scores = scores(e.psnr, &count(e.probed, "video"));
         text += &format!("  {} per JPEG{scores}\n", bytes(e.jpeg_bytes));
     }
     text
@@ -97,10 +97,9 @@ fn ignored(passed_over: &[IgnoredFiles]) -> u64 {
     passed_over.iter().map(|p| p.files).sum()
 }
 
-/// The scores of JPEGs against the pictures that were encoded: means of so many videos or frames.
-fn scores(psnr: Option<f64>, ssim: Option<f64>, of: &str) -> String {
-    let (Some(psnr), Some(ssim)) = (psnr, ssim) else { return String::new() };
-    format!("; of luma: PSNR {psnr:.1} dB, SSIM {ssim:.4} (means of {of})")
+/// The PSNR of JPEGs against the pictures that were encoded: the mean of so many videos or frames.
+fn scores(psnr: Option<f64>, of: &str) -> String {
+    psnr.map_or_else(String::new, |psnr| format!("; PSNR of luma {psnr:.1} dB (mean of {of})"))
 }
 
 pub fn render(r: &PackReport, output: &Path) -> String {
@@ -128,11 +127,8 @@ pub fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     if r.labeled == 0 {
         text += "  no clip has a label\n";
     }
-    if let (Some(least), Some(most)) = (r.least_quality, r.most_quality) {
-        text += &format!("  JPEG quality {least} to {most}\n");
-    }
     if let Some(length) = r.bytes.saturating_sub(r.track_bytes).checked_div(r.frames) {
-        let scores = scores(r.psnr, r.ssim, &count(r.measured_frames, "frame"));
+        let scores = scores(r.psnr, &count(r.measured_frames, "frame"));
         text += &format!("  {} per frame{scores}\n", bytes(length));
     }
     text += &line(r.resumed_at.unwrap_or(0), "video", "of them packed by an earlier run");

@@ -196,7 +196,7 @@ pub(super) fn stage(
         let clip = plan.sources[source].clip(clip).map_err(advise_repair)?;
         let info = (plan.describe)(source, &clip).map_err(advise_repair)?;
         let bytes = writer.bytes();
-        append(&mut writer, &info, &clip, plan.align_clocks)?;
+        copy_clip(&mut writer, &info, &clip, plan.align_clocks)?;
         counter.add(clip.frame_count().into(), writer.bytes().saturating_sub(bytes))?;
     }
     writer.stage()
@@ -219,7 +219,7 @@ pub(super) fn publish(files: Staged, written: WriteReport, plan: &OutputPlan<'_>
 }
 
 /// Copies a clip.
-pub(super) fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, align_clocks: bool) -> Result<()> {
+pub(crate) fn copy_clip(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, align_clocks: bool) -> Result<()> {
     let read = clip.frames().map(|frame| frame.and_then(|frame| frame.check().map(|()| frame)));
     let read = read.collect::<Result<Vec<_>>>().map_err(advise_repair)?;
     let (begin, begin_ns) = if align_clocks { beginning(clip).map_err(advise_repair)? } else { (0, 0) };

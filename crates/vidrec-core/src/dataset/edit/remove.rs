@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::in_place::InPlace;
-use super::plan::{EditReport, advise_repair, append};
+use super::plan::{EditReport, advise_repair, copy_clip};
 use super::selection::{Selection, subset_clips};
 use crate::dataset::Dataset;
 use crate::dataset::writer::{FinishedShard, Writer};
@@ -142,7 +142,7 @@ fn written_anew(
     let mut writer = Writer::create_shard(folder, at, Meta { records: String::new(), ..shard.index.meta.clone() })?;
     for &clip in clips {
         let (clip, bytes) = (set.clip(clip).map_err(advise_repair)?, writer.bytes());
-        append(&mut writer, &clip.info().map_err(advise_repair)?, &clip, false)?;
+        copy_clip(&mut writer, &clip.info().map_err(advise_repair)?, &clip, false)?;
         counter.add(clip.frame_count().into(), writer.bytes().saturating_sub(bytes))?;
     }
     writer.finish_shard()

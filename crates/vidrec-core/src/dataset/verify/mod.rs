@@ -8,7 +8,7 @@ use std::path::Path;
 use rayon::ThreadPool;
 use serde::Serialize;
 
-use self::scan::stops;
+pub(crate) use self::scan::stops;
 use crate::dataset::listing::{self, Listing, read_failures};
 use crate::dataset::{Dataset, FailedSource, Shard, Source};
 use crate::progress::{Counter, ProgressFn};
@@ -44,7 +44,7 @@ pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut Pro
         Err(e) => return Err(e),
     }
     report.ok = report.problems.is_empty();
-    // Repair refuses files of a newer version, and cannot read what this could not.
+    // A newer version reads what a repair would lose, and a repair cannot read what this could not.
     let is_beyond = |problem: &Problem| problem.is_unread || NEWER.contains(&problem.kind.as_str());
     if !report.ok && !is_remote(path.as_ref()) && !report.problems.iter().any(is_beyond) {
         report.hints.insert(0, Hint::Repair);

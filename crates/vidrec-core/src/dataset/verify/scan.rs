@@ -39,7 +39,7 @@ impl Problems {
 
 /// Whether an error says nothing about the data: a server could not be reached, the machine ran out of something, or
 /// the call was stopped.
-pub(super) fn stops(e: &Error) -> bool {
+pub(crate) fn stops(e: &Error) -> bool {
     is_of_network(e) || matches!(e.kind(), ErrorKind::Resources | ErrorKind::Interrupted)
 }
 

@@ -173,6 +173,12 @@ impl Conversion {
         [Kind::Levels].into_iter().filter(|_| is_positive).chain([Kind::Plain]).find(is).unwrap_or(Kind::Full)
     }
 
+    /// Whether levels in units of 1 / `unit` stay as they are.
+    pub fn is_identity(&self, unit: f64) -> bool {
+        let own = |row: [f32; 3], c: usize| f64::from(row[c]) * unit == 1.0;
+        self.kind() == Kind::Levels && self.offset == [0.0; 3] && (0..3).all(|c| own(self.rows[c], c))
+    }
+
     /// Whether the first `channels` of the picture depend on more than the first plane.
     pub fn needs_chroma(&self, channels: usize) -> bool {
         self.rows[..channels].iter().any(|row| row[1] != 0.0 || row[2] != 0.0)

@@ -15,7 +15,7 @@ use super::picture_row::{Constants, PixelOut, PlaneOut, RowOut};
 use super::plane_tables::{Other, PlaneTables, Windows};
 use super::spec::{BLOCK, UNIT};
 use super::tables::Kernel;
-use vidrec_jpeg::{ChromaLines, DecodedPart};
+use vidrec_jpeg::{ChromaLines, DecodedPart, RgbRows};
 
 /// The kinds of conversions by their numbers, for parameters that have to be numbers.
 const KINDS: [Kind; 3] = [Kind::Full, Kind::Plain, Kind::Levels];
@@ -25,7 +25,9 @@ const KINDS: [Kind; 3] = [Kind::Full, Kind::Plain, Kind::Levels];
 pub(crate) struct Scratch {
     /// A row of each plane, for this row of the picture and the next.
     lines: [[Aligned<i16>; 3]; 2],
-    exact: ChromaLines,
+    /// Chroma, and a row of levels, of a picture that is not resized.
+    chroma: ChromaLines,
+    levels: [Aligned<u8>; 3],
     /// A row of the picture for each plane, if the row is not made directly from the lines.
     sums: [Aligned<i32>; 3],
 }
@@ -39,6 +41,14 @@ pub(crate) fn run<S: SampleType>(
     slot: PictureBuffer<'_, S>,
 ) {
     scratch.fit(tables);
+    let slot = match (slot, &tables.exact) {
+        (PictureBuffer::Planes(planes), Some(exact)) if !S::NORMALIZED && tables.levels.is_identity(UNIT) => {
+            let (width, flip, chroma) = (tables.size.0 as usize, tables.view.flip, &mut scratch.chroma);
+            let planes = planes.map(bytemuck::cast_slice_mut);
+            return machine.run(LevelPass { exact, frame, chroma, width, flip, planes });
+        }
+        (slot, _) => slot,
+    };
     let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
     macro_rules! pass {
         ($planes:literal, $kind:ident, $slot:expr) => {{
@@ -65,8 +75,9 @@ impl Scratch {
         for (plane, line) in self.lines.iter_mut().flat_map(|lines| lines.iter_mut().enumerate()) {
             line.resize(tables.of_plane(plane).columns.line_len());
         }
-        let width = (tables.size.0 as usize).next_multiple_of(BLOCK);
-        self.sums.iter_mut().for_each(|sums| sums.resize(width));
+        let width = tables.size.0 as usize;
+        self.sums.iter_mut().for_each(|sums| sums.resize(width.next_multiple_of(BLOCK)));
+        self.levels.iter_mut().for_each(|levels| levels.resize(width));
     }
 }
 
@@ -113,13 +124,16 @@ impl<O: RowOut, const PLANES: usize, const KIND: usize> FramePass<'_, O, PLANES,
     /// Makes the columns of row `y` of the picture, if they are a step of their own.
     #[inline(always)]
     fn sums<I: Isa>(&mut self, isa: I, y: usize) {
-        let Scratch { lines, sums, exact } = &mut *self.scratch;
-        if let Some(tables) = &self.tables.exact {
-            let width = self.tables.size.0 as usize;
-            let mut to = sums.each_mut().map(|sums| &mut sums[..width]);
-            tables.row(self.frame, y as u32, UNIT as i32, exact, to.each_mut().map(|to| &mut **to));
-            if self.tables.view.flip {
-                to.into_iter().for_each(<[i32]>::reverse);
+        let Scratch { lines, chroma, levels, sums } = &mut *self.scratch;
+        if let Some(exact) = &self.tables.exact {
+            exact.row(self.frame, y as u32, chroma, levels.each_mut().map(|levels| &mut levels[..]));
+            for (sums, levels) in sums.iter_mut().zip(levels) {
+                if self.tables.view.flip {
+                    levels.reverse();
+                }
+                for (sum, &level) in sums.iter_mut().zip(&levels[..]) {
+                    *sum = i32::from(level) * UNIT as i32;
+                }
             }
             return;
         }
@@ -204,6 +218,29 @@ impl<O: RowOut, const PLANES: usize, const KIND: usize> FramePass<'_, O, PLANES,
             *channel = if O::SATURATES { level } else { isa.clamp(level, constants.low[c], constants.high[c]) };
         }
         channels
+    }
+}
+
+/// All rows of a picture that is not resized and whose colors do not change: its levels are those of libjpeg.
+struct LevelPass<'a> {
+    exact: &'a RgbRows,
+    frame: &'a DecodedPart<'a>,
+    chroma: &'a mut ChromaLines,
+    width: usize,
+    flip: bool,
+    planes: [&'a mut [u8]; 3],
+}
+
+impl IsaWork for LevelPass<'_> {
+    #[inline(always)]
+    fn run<I: Isa>(self, _: I) {
+        let [r, g, b] = self.planes.map(|plane| plane.chunks_exact_mut(self.width));
+        for (y, ((r, g), b)) in (0..).zip(r.zip(g).zip(b)) {
+            self.exact.row(self.frame, y, self.chroma, [&mut *r, &mut *g, &mut *b]);
+            if self.flip {
+                [r, g, b].into_iter().for_each(<[u8]>::reverse);
+            }
+        }
     }
 }
 
