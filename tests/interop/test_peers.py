@@ -3,7 +3,7 @@ import json
 
 import pytest
 import webdataset
-from conftest import FRAMES, HEIGHT, WIDTH, clips, jpeg, rgb, run
+from conftest import FRAMES, HEIGHT, WIDTH, clips, jpeg
 
 
 class TestWebdataset:
