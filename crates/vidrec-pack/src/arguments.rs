@@ -26,6 +26,7 @@ fn range(option: &str) -> RangeInclusive<u64> {
         "frames" | "max_frames" => 1..=limits::MAX_FRAMES_PER_CLIP.into(),
         "every" => 1..=u32::MAX.into(),
         "draws" => 1..=MAX_DRAWS.into(),
+        "quality" => 1..=100,
         "effort" => 0..=Encoder::MAX_EFFORT.into(),
         "threads" => 1..=MAX_THREADS,
         "max_pixels" => 1..=u64::MAX,
