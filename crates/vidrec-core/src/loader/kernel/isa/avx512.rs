@@ -8,6 +8,7 @@ use half::{bf16, f16};
 
 use super::super::plane_tables::{ColumnTable, PairWeights, Windows};
 use super::super::spec::BLOCK;
+use super::avx2::finish;
 use super::loops::{Isa, IsaWork, LineBlock, Lines, Portable, compiled_for_machine, with_features};
 
 /// Proof that the machine has these parts of AVX-512, and AVX2 and F16C.
@@ -88,10 +89,6 @@ fn stream(values: __m512, out: &mut [f32; BLOCK]) {
     // SAFETY: writes the 64 bytes of the array, which are aligned, as just checked. `finish` orders the write before
     // any signal to other threads.
     unsafe { _mm512_stream_ps(out.as_mut_ptr(), values) }
-}
-
-fn finish() {
-    _mm_sfence();
 }
 
 /// The conversion to unsigned bytes saturates values above 255, but takes values below 0 for large numbers.
