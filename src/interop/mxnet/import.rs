@@ -208,9 +208,10 @@ fn check_idx(path: &Path, records: &[Record]) -> Result<()> {
 fn read_lst(path: &Path) -> Result<HashMap<u64, String>> {
     let text = read_text(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let paths = lines.map(|(n, line)| match line.split('\t').collect::<Vec<_>>()[..] {
-        [id, _, .., path] if let Ok(id) = id.trim().parse() => Ok((id, path.trim().to_owned())),
-        _ => Err(malformed(path, format!("line {} is not an id, labels and a path", n + 1)).found(line)),
+    let paths = lines.map(|(n, line)| {
+        let entry = |(id, rest): (&str, &str)| Some((id.trim().parse().ok()?, rest.rsplit_once('\t')?.1.trim().into()));
+        let wrong = || malformed(path, format!("line {} is not an id, labels and a path", n + 1)).found(line);
+        line.split_once('\t').and_then(entry).ok_or_else(wrong)
     });
     paths.collect()
 }
