@@ -25,7 +25,7 @@ if [ -z "$wheel" ]; then
   cargo build --quiet --release --locked --manifest-path "$root/Cargo.toml" --bin vidrec
   cargo build --quiet --release --locked --manifest-path "$root/Cargo.toml" --package fault-proxy
   rm -rf "$cache/remote-wheel"
-  "$cache/remote/bin/maturin" build --quiet --release --locked --manifest-path "$root/python/Cargo.toml" \
+  "$cache/remote/bin/maturin" build --quiet --release --locked --auditwheel skip --manifest-path "$root/python/Cargo.toml" \
     --features pack --out "$cache/remote-wheel"
   wheel=$(echo "$cache"/remote-wheel/vidrec-*.whl)
 fi
