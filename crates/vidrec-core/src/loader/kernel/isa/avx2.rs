@@ -23,7 +23,7 @@ impl Avx2 {
 type Floats = [__m256; 2];
 
 impl Isa for Avx2 {
-    compiled_for_machine!(x86 Floats, f32);
+    compiled_for_machine!(x86 Floats, f32;);
 }
 
 with_features! { "avx2,f16c":
@@ -144,25 +144,6 @@ fn interleave_eight(r: __m256, g: __m256, b: __m256) -> [__m256; 3] {
         _mm256_blend_ps::<0b0100_1001>(_mm256_blend_ps::<0b0010_0100>(parts[1][0], parts[1][1]), parts[1][2]),
         _mm256_blend_ps::<0b1001_0010>(_mm256_blend_ps::<0b0100_1001>(parts[2][0], parts[2][1]), parts[2][2]),
     ]
-}
-
-/// Writes a whole cache line past the caches, because a cache would first have to read the line.
-fn stream(values: Floats, out: &mut [f32; BLOCK]) {
-    if !out.as_ptr().addr().is_multiple_of(size_of_val(out)) {
-        *out = must_cast(values);
-        return;
-    }
-    for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
-        // SAFETY: writes the 32 bytes of an array of eight, which are aligned, as those of both are. `finish` orders the
-        // write before any signal to other threads.
-        unsafe { _mm256_stream_ps(out.as_mut_ptr(), values) }
-    }
-}
-
-#[allow(unused_unsafe)]
-pub(super) fn finish() {
-    // SAFETY: every x86-64 machine has the instruction. Its function is unsafe in Rust 1.89, and safe in 1.95.
-    unsafe { _mm_sfence() };
 }
 
 /// The conversion to whole numbers turns values that are too large, and NaN, into a large negative number. The

@@ -8,7 +8,6 @@ use half::{bf16, f16};
 
 use super::super::plane_tables::{ColumnTable, PairWeights, Windows};
 use super::super::spec::BLOCK;
-use super::avx2::finish;
 use super::loops::{Isa, IsaWork, LineBlock, Lines, Portable, compiled_for_machine, with_features};
 
 /// Proof that the machine has these parts of AVX-512, and AVX2 and F16C.
@@ -25,7 +24,10 @@ impl Avx512 {
 }
 
 impl Isa for Avx512 {
-    compiled_for_machine!(x86 __m512, __m512);
+    compiled_for_machine! { x86 __m512, __m512;
+        fn stream(self, values: __m512, out: &mut [f32; BLOCK]);
+        fn finish(self);
+    }
 }
 
 with_features! { "avx512f,avx512bw,avx512vl,avx2,f16c":
@@ -89,6 +91,12 @@ fn stream(values: __m512, out: &mut [f32; BLOCK]) {
     // SAFETY: writes the 64 bytes of the array, which are aligned, as just checked. `finish` orders the write before
     // any signal to other threads.
     unsafe { _mm512_stream_ps(out.as_mut_ptr(), values) }
+}
+
+#[allow(unused_unsafe)]
+fn finish() {
+    // SAFETY: every x86-64 machine has the instruction. Its function is unsafe in Rust 1.89, and safe in 1.95.
+    unsafe { _mm_sfence() };
 }
 
 /// The conversion to unsigned bytes saturates values above 255, but takes values below 0 for large numbers.

@@ -187,14 +187,13 @@ fn step(base: u8, row: u8, weight: i16) -> i16 {
 /// Methods that each kind of machine has, with its types of floats and constants, and more methods of [`Isa`]. They call
 /// functions of the same names, which are compiled for the machine.
 macro_rules! compiled_for_machine {
-    (x86 $floats:ty, $constant:ty) => {
+    (x86 $floats:ty, $constant:ty; $($more:tt)*) => {
         compiled_for_machine! { type $floats, $constant;
             fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]);
-            fn stream(self, values: $floats, out: &mut [f32; BLOCK]);
             fn store_bytes(self, values: $floats, out: &mut [u8; BLOCK]);
             fn store_halves(self, values: $floats, out: &mut [f16; BLOCK]);
             fn store_bfloats(self, values: $floats, out: &mut [bf16; BLOCK]);
-            fn finish(self);
+            $($more)*
         }
     };
     (type $floats:ty, $constant:ty; $($more:tt)*) => {
