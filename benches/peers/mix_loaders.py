@@ -25,7 +25,7 @@ def by_vidrec(home, shuffle):
 
     sets = {name: (home / "vidrec" / name, share) for name, share in SHARES.items()}
     source = vidrec.mix(sets, window=BATCH * 10) if shuffle else home / "vidrec/a"
-    loader = vidrec.Loader(source, BATCH, frames=FRAMES, crop=CROP, threads=WORKERS, output="torch")
+    loader = vidrec.Loader(source, BATCH, frames=FRAMES, crop=CROP, threads=WORKERS, last="drop", output="torch")
     return (batch.frames for _ in iter(int, 1) for batch in loader)
 
 
