@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 cargo build --quiet --locked --bins --package vidrec --package fault-proxy
 scripts/servers.sh
-# With the Python package of `scripts/test.sh package`, or one that is built here.
+# With the Python package of `scripts/test.sh python`, or one that is built here.
 if compgen -G "target/wheels/*.whl" > /dev/null; then
   target/remote/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
 else

@@ -17,6 +17,6 @@ export CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++
 if (($#)); then
   exec cargo test --locked --no-default-features "$@"
 fi
-packages=(format sampler jpeg store dataset loader)
+packages=(format jpeg core)
 cargo test --locked "${packages[@]/#/--package=vidrec-}" --lib
 cargo test --locked --no-default-features --test suite -- loader::batches loader::views library::jpeg
