@@ -5,7 +5,8 @@
 #     scripts/test_arm.sh [ARGUMENTS OF cargo test]        default: the library's own tests and the loader's
 #
 # Needs the target (rustup target add aarch64-unknown-linux-gnu) and these system packages: gcc-aarch64-linux-gnu,
-# g++-aarch64-linux-gnu, binfmt-support, qemu-user-static and cmake.
+# g++-aarch64-linux-gnu, binfmt-support, qemu-user-static and cmake. If the kernel does not start ARM programs then, as in a
+# container: mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && update-binfmts --enable qemu-aarch64
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu
