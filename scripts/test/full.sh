@@ -4,8 +4,8 @@
 # need, so no other crate is built again for lack of them.
 stage_features() {
   cargo clippy --quiet --locked --lib --bins --no-default-features --features cli,pack -- -D warnings
-  cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
-  cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
+  cargo clippy --quiet --locked --lib --bins --tests --no-default-features --features cli -- -D warnings
+  cargo clippy --quiet --locked --lib --tests --no-default-features -- -D warnings
   if cargo tree --locked --edges normal,build --no-default-features --features cli | grep ffmpeg; then
     echo "the program without the feature 'pack' depends on FFmpeg" >&2
     return 1

@@ -7,7 +7,6 @@ pub mod allocations;
 pub mod data_set_server;
 pub mod fake_hugging_face_hub;
 pub mod ffmpeg_videos;
-#[cfg(feature = "cli")]
 pub mod hostile;
 pub mod names;
 pub mod own_process;

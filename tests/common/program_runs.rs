@@ -1,11 +1,11 @@
 //! Folders in which the program runs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Output;
 
 /// Runs a command line in a folder.
 #[cfg(feature = "cli")]
-pub fn vidrec(line: &str, dir: &Path) -> Output {
+pub fn vidrec(line: &str, dir: &std::path::Path) -> Output {
     std::process::Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
 }
 
