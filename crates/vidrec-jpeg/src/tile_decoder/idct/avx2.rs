@@ -1,6 +1,8 @@
 //! The inverse DCT for x86-64 with AVX2: two blocks at a time, one in each half of the registers.
 
 use std::arch::x86_64::*;
+use std::hint::black_box;
+use std::mem::MaybeUninit;
 
 use super::transform::Factors;
 use super::transform::*;
@@ -50,6 +52,9 @@ impl Idct for Avx2Idct {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
+    // Registers do not hold all values. A compiler aligns the stack only if a variable needs it. Otherwise, it depends on the
+    // callers whether vectors on the stack lie across two cache lines, which made a whole loader slower.
+    black_box(&MaybeUninit::<Factors>::uninit());
     let rows = dequantize(blocks, factors);
     if !fits(rows[0]) {
         return false;
