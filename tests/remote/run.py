@@ -1,6 +1,7 @@
 """vidrec as a process, in an environment of its own."""
 import os
 import subprocess
+import tempfile
 import time
 
 from program import built
@@ -12,11 +13,12 @@ FOREIGN = ("AWS_", "AZURE_", "GOOGLE_", "SSL_CERT_")
 def vidrec(*arguments, environment=None):
     """Runs it without credentials, but for those in `environment`."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    clean.update({"HOME": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true"})
-    begin = time.monotonic()
-    done = subprocess.run([built("vidrec"), *map(str, arguments)], capture_output=True, text=True, timeout=180,
-                          env={**clean, **(environment or {})})
-    done.seconds = time.monotonic() - begin
+    with tempfile.TemporaryDirectory() as home:
+        clean.update({"HOME": home, "AWS_EC2_METADATA_DISABLED": "true"})
+        begin = time.monotonic()
+        done = subprocess.run([built("vidrec"), *map(str, arguments)], capture_output=True, text=True, timeout=180,
+                              env={**clean, **(environment or {})})
+        done.seconds = time.monotonic() - begin
     return done
 
 
