@@ -195,6 +195,8 @@ def refused(option: str, expected: str, found: Any) -> UsageError:
 
 def _layout(layout: str) -> str:
     """The order of dimensions in memory."""
+    if layout not in get_args(Layout):
+        raise refused("layout", f"one of {', '.join(get_args(Layout))}", layout)
     return "BTHWC" if layout == "channels_last_3d" else layout
 
 

@@ -104,6 +104,7 @@ impl Original {
         assert_eq!(files(dir), before, "the damaged files were changed");
         assert_eq!(RepairReport { output: report.output.clone(), ..run(dir, None).unwrap() }, report);
         assert_eq!(report.output.is_some(), report.saved > 0);
+        assert_eq!(out.exists(), report.saved > 0);
         let saved = if report.saved > 0 { clips(&out) } else { Vec::new() };
         assert_eq!(saved.len() as u64, report.saved);
         let find = |clip: &String| self.clips.iter().position(|known| known.all == *clip);
@@ -189,6 +190,8 @@ fn a_lost_file_costs_its_shard() {
         assert!(lost.what.contains(&original.name(name)), "{lost:?}");
     }
     original.check(&original.damaged(&[("shard-00001.vidx", &cut(100))]), &shard);
+    let all_indexes = [("shard-00000.vidx", GONE), ("shard-00001.vidx", GONE)];
+    original.check(&original.damaged(&all_indexes), &[0, 1, 2, 3, 4, 5, 6]);
     // Nothing says how many clips there were.
     let changes = [("shard-00001.vidx", GONE), ("dataset.json", GONE)];
     let report = run(&original.damaged(&changes), Some(&original.path("out"))).unwrap();

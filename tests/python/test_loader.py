@@ -212,6 +212,7 @@ def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
         (dict(dtype="float32", normalize=0.5), "normalize"),
         (dict(shuffle=True, order=vidrec.Weighted([1] * 12)), "order: expected none with shuffle"),
         (dict(rank=0), "rank"),
+        (dict(layout="NCTHW"), "layout: expected one of BTCHW, BCTHW, BTHWC, channels_last_3d, found 'NCTHW'"),
         (dict(last="fill"), "last: unknown variant `fill`, expected one of `keep`, `drop`, `pad`, `wrap`"),
         (dict(output="jax"), "output"),
         (dict(num_workers=2), "no option num_workers: .*threads=N"),

@@ -11,6 +11,7 @@ use crate::dataset::verify::stops;
 use crate::dataset::writer::{Writer, WriterOptions};
 use crate::dataset::{Clip, Io, Shard, Source, edit};
 use crate::progress::{Counter, ProgressFn};
+use crate::store::disk::folder;
 use crate::store::location::is_remote;
 use vidrec_format::dataset_json::FILE_NAME;
 use vidrec_format::{DatasetJson, Error, FileKind, FileName, Hint, Meta, Result, file_name};
@@ -57,9 +58,12 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
     shards.iter().try_for_each(|(files, shard)| repair.shard(files, shard))?;
     let Repair { mut report, writer, .. } = repair;
     report.clips = report.lost.iter().fold(report.saved, |sum, lost| sum.saturating_add(lost.clips));
-    if let Some(writer) = writer.filter(|writer| writer.clips() > 0) {
-        report.left_behind = writer.finish()?.left_behind;
-        report.output.clone_from(&options.output);
+    match writer.filter(|writer| writer.clips() > 0) {
+        Some(writer) => {
+            report.left_behind = writer.finish()?.left_behind;
+            report.output.clone_from(&options.output);
+        }
+        None => options.output.iter().for_each(|output| folder::remove_if_empty(output)),
     }
     Ok(report)
 }
