@@ -88,7 +88,7 @@ def mix(
     """Mix several data sets, each with a weight, for a :class:`Loader`.
 
     They may differ in classes and sizes, and be anywhere. Classes are joined by name, as :func:`merge` does;
-    :func:`relabel` gives a data set other labels first. Any ``window`` samples in a row have each source as often as
+    :func:`subset` writes a data set with other labels. Any ``window`` samples in a row have each source as often as
     its weight says, rounded down or up. The clips of a source are shuffled, those of a remote one in blocks, and each
     comes once before any comes again. Everything is a function of the place in the stream, so that a run resumes exactly
     on any number of ranks.

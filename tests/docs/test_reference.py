@@ -1,5 +1,6 @@
 """The reference is complete: commands, Python's public names, the words of the project."""
 import ast
+import builtins
 import re
 import subprocess
 import sys
@@ -36,3 +37,18 @@ def test_every_public_name_of_python_is_in_the_reference():
     for module in MODULES:
         wanted += [f"vidrec.{module}.{name}" for name in public_names(f"python/vidrec/{module}")]
     assert len(wanted) > 110 and [name for name in wanted if name not in listed] == []
+
+
+ROLE = re.compile(r":(?:func|meth|class|attr|data|mod):`~?(?:\w+\.)*(\w+)`")
+
+
+def test_docstrings_name_only_what_there_is():
+    """A name in a role such as `:func:` is defined somewhere in the package, or is Python's."""
+    sources = [path for kind in ("*.py", "*.pyi") for path in (pages.ROOT / "python/vidrec").rglob(kind)]
+    texts = [path.read_text(encoding="utf-8") for path in sources]
+    nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
+    known = {name for path in sources for name in (path.stem, path.parent.name)}.union(dir(builtins))
+    known |= {node.name for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.alias))}
+    known |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    named = [name for text in texts for name in ROLE.findall(text)]
+    assert len(named) > 200 and [name for name in named if name not in known] == []

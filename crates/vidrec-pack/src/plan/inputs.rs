@@ -189,7 +189,7 @@ fn no_videos<P: AsRef<Path>>(inputs: &[P], ignored: &[IgnoredFiles]) -> Error {
 
 fn packed_already(names: impl fmt::Display) -> Error {
     Error::usage(format!("{names}: this is a data set, whose videos are packed already"))
-        .help("to change it, use subset, split, merge, append or relabel; for other frames, name its videos again")
+        .help("to change it, use subset, split, merge, remove or tracks; for other frames, name its videos again")
 }
 
 /// Whether an input is remote and not a single video.
