@@ -55,7 +55,7 @@ pub enum Hint {
     Pack,
     /// List what is damaged.
     Verify,
-    /// Save the intact clips, or rebuild a lost index or `dataset.json`.
+    /// Save the intact clips as a new data set.
     Repair,
     /// Write a new data set from several.
     Merge,

@@ -105,7 +105,7 @@ impl Shard {
             .file(&self.index_path)
             .expected(words(listed))
             .found(words(found))
-            .help("restore the listed files, or write a new dataset.json for the files that are here")
+            .help("restore the listed files, or save the clips of the files that are here")
             .hint(Hint::Repair))
     }
 
